@@ -1,0 +1,163 @@
+"""From columns of any label values to one integer matrix, coded by first appearance."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.errors import LabelError
+from partita.core.threads import map_chunks
+from partita.core.types import MISSING, IntArray, smallest_type
+from partita.kernels.codes import first_codes, value_ranges, write_codes
+
+Label: TypeAlias = Any
+"""An original label value: an integer, a string, a boolean, a date, …"""
+
+BLANKS: Final = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
+"""Strings that mean an unobserved label wherever they stand."""
+
+WIDEST_SPAN: Final = 1 << 22
+"""Integer columns wider than this (and than four values a row) are sorted instead of looked up in a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRule:
+    """Which label values mean unobserved, beyond empty cells, and whether the caller has said so."""
+
+    values: frozenset[Label] = frozenset()
+    said: bool = False
+
+    @classmethod
+    def of(cls, missing: Any) -> "MissingRule":
+        """From the caller's `missing=`: None (nothing said), one value, or several; `()` keeps every value a label."""
+        if missing is None:
+            return cls()
+        several = isinstance(missing, (list, tuple, set, frozenset, np.ndarray))
+        values = {_plain(value) for value in (missing if several else (missing,))}
+        return cls(frozenset(values | {str(value) for value in values}), said=True)
+
+    def drops(self, value: Label) -> bool:
+        """Whether this value means unobserved."""
+        if isinstance(value, str) and value.strip() in BLANKS:
+            return True
+        return value in self.values and not (isinstance(value, bool) and str(value) not in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A column as indices into its distinct values; `sentinel` in `indices` where the cell is empty."""
+
+    indices: IntArray
+    values: Sequence[Label]
+
+
+def _plain(value: Any) -> Label:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def refuse_minus_one(name: str, row: int) -> LabelError:
+    """The error for a -1 of which nobody has said what it means."""
+    return LabelError(
+        f"column {name!r}, row {row + 1}: -1 may be a label or mean 'unobserved'; "
+        "say missing=-1 (--missing=-1) if it is unobserved, missing=() (--missing=none) if it is a label"
+    )
+
+
+def code_integers(
+    values: IntArray, sentinel: int, names: Sequence[str], rule: MissingRule
+) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
+    """Codes (n, r) of an integer matrix in the smallest type, and each column's values in code order."""
+    rows, columns = values.shape
+    low, high = _ranges(values, sentinel)
+    wide = [j for j in range(columns) if high[j] - low[j] >= max(WIDEST_SPAN // columns, 4 * rows, 256)]
+    if wide:
+        return _code_wide(values, sentinel, names, rule)
+    spans = np.maximum(high - low + 1, 0)
+    low = np.where(spans > 0, low, 0)
+    offsets = np.concatenate([[0], np.cumsum(spans)]).astype(np.int64)
+    codes = np.full(int(offsets[-1]), -1, np.int32)
+    _mark_missing(codes, low, offsets, rule)
+    found = np.zeros(columns, np.int64)
+    first_codes(values, sentinel, low, offsets, codes, found)
+    classes = tuple(_in_code_order(codes[offsets[j] : offsets[j + 1]], int(low[j])) for j in range(columns))
+    _check_minus_one(values, classes, names, rule)
+    labels = np.empty(values.shape, smallest_type(int(found.max(initial=0))))
+    map_chunks(lambda start, stop: write_codes(values, sentinel, low, offsets, codes, labels, start, stop), rows)
+    return labels, classes
+
+
+def _ranges(values: IntArray, sentinel: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    columns = values.shape[1]
+    limits = np.iinfo(np.int64)
+
+    def part(start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        low, high = np.full(columns, limits.max), np.full(columns, limits.min)
+        value_ranges(values, sentinel, low, high, start, stop)
+        return low, high
+
+    parts = map_chunks(part, values.shape[0])
+    low = np.min([part[0] for part in parts], axis=0)
+    high = np.max([part[1] for part in parts], axis=0)
+    empty = low > high
+    return np.where(empty, 0, low), np.where(empty, -1, high)
+
+
+def _mark_missing(codes: IntArray, low: IntArray, offsets: IntArray, rule: MissingRule) -> None:
+    for value in rule.values:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value):
+            place = offsets[:-1] + int(value) - low
+            inside = (place >= offsets[:-1]) & (place < offsets[1:])
+            codes[place[inside]] = -2
+
+
+def _in_code_order(codes: IntArray, low: int) -> tuple[int, ...]:
+    known = np.flatnonzero(codes >= 0)
+    return tuple((known[np.argsort(codes[known])] + low).tolist())
+
+
+def _check_minus_one(values: IntArray, classes: Iterable[tuple[Label, ...]], names: Sequence[str], rule: MissingRule) -> None:
+    if not rule.said:
+        for j, column in enumerate(classes):
+            if -1 in column:
+                raise refuse_minus_one(names[j], int(np.argmax(values[:, j] == -1)))
+
+
+def _code_wide(
+    values: IntArray, sentinel: int, names: Sequence[str], rule: MissingRule
+) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
+    columns = []
+    for j in range(values.shape[1]):
+        distinct, indices = np.unique(values[:, j], return_inverse=True)
+        indices = np.where(values[:, j] == sentinel, MISSING, indices.reshape(-1))
+        columns.append(Indexed(indices, distinct.tolist()))
+    return code_indexed(columns, names, rule)
+
+
+def code_indexed(
+    columns: Sequence[Indexed], names: Sequence[str], rule: MissingRule
+) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
+    """The same for columns that come as indices (MISSING where empty) into their distinct values."""
+    matrix = np.empty((len(columns[0].indices), len(columns)), np.int32)
+    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        matrix[:, j] = _merge_equal(column, name, rule)
+    labels, order = code_integers(matrix, MISSING, names, MissingRule(said=True))
+    classes = tuple(tuple(column.values[index] for index in picks) for column, picks in zip(columns, order, strict=True))
+    return labels, classes
+
+
+def _merge_equal(column: Indexed, name: str, rule: MissingRule) -> IntArray:
+    """Indices in which equal values share an index and values that mean missing are MISSING."""
+    place: dict[tuple[bool, Label], int] = {}
+    target = np.empty(len(column.values) + 1, np.int32)
+    target[MISSING] = MISSING
+    for index, value in enumerate(column.values):
+        if rule.drops(value):
+            target[index] = MISSING
+        else:
+            target[index] = place.setdefault((isinstance(value, bool), value), index)
+    if not rule.said and (False, -1) in place:
+        raise refuse_minus_one(name, int(np.argmax(column.indices == place[False, -1])))
+    merged: IntArray = target[column.indices]
+    return merged

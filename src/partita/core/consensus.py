@@ -1,0 +1,151 @@
+"""Consensus: what every method returns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.model import ColumnModel
+from partita.core.prepare import Prepared
+from partita.core.types import MISSING, FloatArray, IntArray, frozen
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that is needed to repeat a result."""
+
+    method: str
+    params: Mapping[str, Any]
+    k: int | None
+    seed: int
+    version: str
+    fingerprint: str
+    compress: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """One clustering of n objects and how sure it is.
+
+    A method builds it with `hard` or `soft` for the rows it was given; `partita.consensus` then numbers the clusters by
+    first appearance, brings the rows back to the user's order and adds scores and recipe.
+    """
+
+    labels: IntArray
+    """(n,) 0..k-1 numbered by first appearance; MISSING for an object about which nothing is known."""
+    membership: FloatArray | None = None
+    """(n, columns) share of each cluster, rows sum to 1, NaN rows where nothing is known."""
+    confidence: FloatArray | None = None
+    """(n,) between 0 and 1; `detail["confidence"]` says what it is."""
+    k_asked: int | None = None
+    """The number of clusters that was asked for, if any."""
+    trace: tuple[float, ...] = ()
+    """The objective after each iteration of the best run."""
+    converged: bool | None = None
+    """Whether the iterations settled; None for a method that does not iterate."""
+    scores: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """Agreement with the base clusterings ("anmi") and whatever the method measures."""
+    detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """What else the method has to tell."""
+    notes: tuple[str, ...] = ()
+    """What the user should know, in sentences."""
+    model: ColumnModel | None = None
+    """For methods that can place new objects."""
+    recipe: Recipe | None = None
+    ids: NDArray[Any] | None = None
+
+    @classmethod
+    def hard(cls, labels: Any, **fields: Any) -> "Consensus":
+        """From labels alone."""
+        return cls(np.asarray(labels, dtype=np.int32), **fields)
+
+    @classmethod
+    def soft(cls, membership: FloatArray, **fields: Any) -> "Consensus":
+        """From memberships: each row's label is its largest, the first of equals; its confidence is that share."""
+        labels = membership.argmax(axis=1).astype(np.int32)
+        return cls(labels, membership=membership, confidence=membership.max(axis=1), **fields)
+
+    @property
+    def k(self) -> int:
+        """The number of clusters found."""
+        return int(self.labels.max(initial=MISSING)) + 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """(k,) objects in each cluster."""
+        return np.bincount(self.labels[self.labels != MISSING], minlength=self.k)
+
+    @property
+    def unknown(self) -> int:
+        """How many objects carry no label because nothing is known of them."""
+        return int(np.count_nonzero(self.labels == MISSING))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        asked = f" of {self.k_asked} asked" if self.k_asked not in (None, self.k) else ""
+        anmi = f", ANMI {self.scores['anmi']:.3f}" if "anmi" in self.scores else ""
+        by = f" by {self.recipe.method}" if self.recipe else ""
+        return f"Consensus({len(self)} objects in {self.k} clusters{asked}{anmi}{by})"
+
+    def predict_proba(self, table: Any) -> FloatArray:
+        """Memberships of new objects, given their labels in the same clusterings; see `ColumnModel`."""
+        return self._placing().membership(table)
+
+    def predict(self, table: Any) -> IntArray:
+        """Labels of new objects, given their labels in the same clusterings; MISSING where none is known."""
+        return self._placing().labels(table)
+
+    def _placing(self) -> ColumnModel:
+        if self.model is None:
+            name = self.recipe.method if self.recipe else "this method"
+            raise AttributeError(f"{name} cannot place new objects")
+        return self.model
+
+
+def by_appearance(labels: IntArray, width: int) -> tuple[IntArray, IntArray]:
+    """Labels renumbered by first appearance, and the order of the old ones (those that do not occur come last).
+
+    >>> by_appearance(np.array([3, 3, -1, 0]), 4)[0].tolist()
+    [0, 0, -1, 1]
+    """
+    known = labels[labels != MISSING]
+    old, first = np.unique(known, return_index=True)
+    order = old[np.argsort(first)].astype(np.int64)
+    absent = np.setdiff1d(np.arange(width), order)
+    target = np.full(width + 1, MISSING, np.int32)
+    target[order] = np.arange(len(order))
+    return target[labels], np.concatenate([order, absent])
+
+
+def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
+    """A method's result for its own rows as the result for the user's objects."""
+    width = int(max(result.labels.max(initial=0) + 1, 0 if result.membership is None else result.membership.shape[1]))
+    labels, order = by_appearance(prepared.expand(result.labels, MISSING), width)
+    membership, confidence, model = result.membership, result.confidence, result.model
+    if membership is not None:
+        membership = frozen(prepared.expand(membership[:, order[: membership.shape[1]]], np.nan))
+    if confidence is not None:
+        confidence = frozen(prepared.expand(confidence, np.nan))
+    if model is not None:
+        model = model.restored(prepared, ensemble, order)
+    notes = result.notes + _notes(labels, result.k_asked)
+    ids = ensemble.ids
+    return replace(
+        result, labels=frozen(labels), membership=membership, confidence=confidence, model=model, notes=notes, ids=ids
+    )
+
+
+def _notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
+    notes = []
+    found = int(labels.max(initial=MISSING)) + 1
+    if asked is not None and found != asked:
+        notes.append(f"{found} clusters were found where {asked} were asked for")
+    unknown = int(np.count_nonzero(labels == MISSING))
+    if unknown:
+        notes.append(f"{unknown} objects have no label in any clustering and carry the label {MISSING}")
+    return tuple(notes)

@@ -1,0 +1,139 @@
+"""Ensemble: r base clusterings of the same n objects, validated once and never changed."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.coding import Label, MissingRule
+from partita.core.distinct import Distinct, distinct_rows
+from partita.core.fields import check_counts, check_ids, check_orientation, check_weights
+from partita.core.tables import as_table, code_table
+from partita.core.types import MISSING, FloatArray, IntArray, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """r base clusterings of the same n objects. Build it with `from_labels`; it never changes.
+
+    >>> ensemble = Ensemble.from_labels([["a", 1], ["a", 2], ["b", None]])
+    >>> ensemble.labels.tolist(), ensemble.sizes, ensemble.classes
+    ([[0, 0], [0, 1], [1, -1]], (2, 2), (('a', 'b'), (1, 2)))
+    """
+
+    labels: IntArray
+    """(n, r), read-only, in the smallest type; column j holds 0..sizes[j]-1, MISSING where unobserved."""
+    sizes: tuple[int, ...]
+    """Labels per column; `rows` keeps them, so every part of a split table agrees on shapes."""
+    names: tuple[str, ...]
+    """Column names, for messages and reports."""
+    classes: tuple[tuple[Label, ...], ...]
+    """Per column, the original value of each code."""
+    weights: FloatArray
+    """(r,) how much each clustering counts."""
+    ids: NDArray[Any] | None = None
+    """(n,) what the objects are called."""
+    multiplicity: FloatArray | None = None
+    """(n,) how many objects each row stands for; None when each stands for one."""
+
+    @classmethod
+    def from_labels(
+        cls,
+        table: Any,
+        names: Sequence[str] | None = None,
+        *,
+        weights: Any = None,
+        ids: Any = None,
+        missing: Any = None,
+        transpose: bool | None = None,
+    ) -> "Ensemble":
+        """The only way in: check, code each column by first appearance, freeze.
+
+        Parameters
+        ----------
+        table
+            Objects in rows, clusterings in columns: an array, nested lists, a mapping of columns, or a dataframe.
+            None, NaN and the strings "", NA, N/A, NaN, null, None mean unobserved.
+        names
+            What the clusterings are called; a dataframe brings its own.
+        weights
+            One weight >= 0 a clustering, in order or by name.
+        ids
+            One id an object, or the name of the column that holds them. A pandas index is taken by itself.
+        missing
+            A value, or several, that also mean unobserved, such as -1. `()` says that there is none.
+        transpose
+            True when clusterings stand in rows. Left out, a table far wider than long is refused.
+        """
+        found = as_table(table, names, transpose is True)
+        if isinstance(ids, str):
+            found, ids = found.without(ids)
+        check_orientation(found.rows, len(found.names), transpose)
+        checked_ids = check_ids(found.ids if ids is None else ids, found.rows)
+        labels, classes = code_table(found, MissingRule.of(missing))
+        sizes = tuple(len(column) for column in classes)
+        return cls(frozen(labels), sizes, found.names, classes, check_weights(weights, found.names), checked_ids)
+
+    def __len__(self) -> int:
+        return int(self.labels.shape[0])
+
+    def __repr__(self) -> str:
+        share = f", {self.missing_share:.1%} missing" if self.missing_share else ""
+        return f"Ensemble({len(self)} objects, {len(self.names)} clusterings of {_span(self.sizes)} labels{share})"
+
+    @cached_property
+    def missing_share(self) -> float:
+        """The share of cells that are unobserved."""
+        return float(np.count_nonzero(self.labels == MISSING) / self.labels.size)
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """(n,) how many objects each row stands for."""
+        if self.multiplicity is not None:
+            return self.multiplicity
+        return frozen(np.ones(len(self)))
+
+    @cached_property
+    def distinct(self) -> Distinct:
+        """The distinct rows and the way back, found once."""
+        return distinct_rows(self.labels)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names the data whatever the labels and columns are called: equal for equal partitions, weights and counts."""
+        digest = hashlib.sha256(f"hard {self.labels.shape} {self.sizes}".encode())
+        digest.update(np.ascontiguousarray(self.labels, dtype=self.labels.dtype.newbyteorder("<")).data)
+        digest.update(self.weights.astype("<f8").tobytes())
+        if self.multiplicity is not None:
+            digest.update(self.multiplicity.astype("<f8").tobytes())
+        return digest.hexdigest()[:32]
+
+    def rows(self, index: Any) -> "Ensemble":
+        """The same clusterings of some of the objects; codes and sizes stay."""
+        ids = None if self.ids is None else frozen(self.ids[index])
+        counts = None if self.multiplicity is None else frozen(self.multiplicity[index])
+        return replace(self, labels=frozen(self.labels[index]), ids=ids, multiplicity=counts)
+
+    def columns(self, index: Any) -> "Ensemble":
+        """Some of the clusterings of the same objects, by position or by name."""
+        picks = [self.names.index(pick) if isinstance(pick, str) else int(pick) for pick in index]
+        return replace(
+            self,
+            labels=frozen(np.ascontiguousarray(self.labels[:, picks])),
+            sizes=tuple(self.sizes[j] for j in picks),
+            names=tuple(self.names[j] for j in picks),
+            classes=tuple(self.classes[j] for j in picks),
+            weights=check_weights(self.weights[picks], [self.names[j] for j in picks]),
+        )
+
+    def with_counts(self, counts: Any) -> "Ensemble":
+        """The same rows, each standing for `counts[i]` objects; equal to a table with the rows repeated."""
+        return replace(self, multiplicity=check_counts(counts, len(self)))
+
+
+def _span(sizes: Sequence[int]) -> str:
+    return str(min(sizes)) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"

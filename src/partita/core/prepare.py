@@ -1,0 +1,186 @@
+"""What every method is given: the informative rows and columns, distinct rows once, in an order of their own.
+
+The order of rows, columns and label codes is made from the partitions alone (`kernels.canonical`), so a method, even a
+random one, gives the same answer however the table was sorted and whatever the labels are called.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.coding import MissingRule, code_integers
+from partita.core.distinct import distinct_rows
+from partita.core.ensemble import Ensemble
+from partita.core.errors import TableError
+from partita.core.soft import SoftEnsemble
+from partita.core.threads import map_chunks
+from partita.core.types import MISSING, FloatArray, IntArray, frozen
+from partita.kernels.canonical import gather_hard, gather_soft, mix_all, scatter_hard, scatter_soft
+
+ROUNDS = 3
+FIXED_POINT = 2.0**32
+
+
+class Keys(NamedTuple):
+    """Order-free hashes of rows and of clusters."""
+
+    rows: NDArray[np.uint64]
+    clusters: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The table a method works on, and the way back to the user's."""
+
+    ensemble: Any
+    """Ensemble or SoftEnsemble: informative rows and columns, with multiplicities, in canonical order."""
+    inverse: IntArray
+    """(n,) for each of the user's rows its row here, MISSING where nothing is known of it."""
+    columns: tuple[int, ...]
+    """For each column here, the user's column."""
+    codes: tuple[IntArray, ...]
+    """For each column here and each of the user's labels, the label here, MISSING where it does not occur."""
+
+    def expand(self, values: NDArray[Any], fill: Any) -> NDArray[Any]:
+        """Per-row values as per-object values, `fill` where nothing is known of the object."""
+        expanded: NDArray[Any] = values[self.inverse]
+        expanded[self.inverse == MISSING] = fill
+        return expanded
+
+    def expand_tables(self, tables: tuple[FloatArray, ...], sizes: tuple[int, ...], fill: float) -> tuple[FloatArray, ...]:
+        """Per-column tables (k, labels here) as tables for the user's columns and labels."""
+        restored = [np.full((tables[0].shape[0], size), fill) for size in sizes]
+        for table, column, codes in zip(tables, self.columns, self.codes, strict=True):
+            known = codes != MISSING
+            restored[column][:, known] = table[:, codes[known]]
+        return tuple(restored)
+
+
+def prepare(ensemble: Ensemble | SoftEnsemble, compress: bool = True) -> Prepared:
+    """The table a method works on; `compress=False` keeps one row an object."""
+    informative = [j for j in range(len(ensemble.names)) if ensemble.weights[j] > 0 and _has_label(ensemble, j)]
+    if not informative:
+        raise TableError("no object has a label in a clustering that counts; check the missing values and the weights")
+    if isinstance(ensemble, Ensemble):
+        return _prepare_hard(ensemble, informative, compress)
+    return _prepare_soft(ensemble, informative, compress)
+
+
+def _has_label(ensemble: Ensemble | SoftEnsemble, j: int) -> bool:
+    if isinstance(ensemble, Ensemble):
+        return bool((ensemble.labels[:, j] != MISSING).any())
+    return bool(ensemble.known[:, j].any())
+
+
+def _rows_and_counts(ensemble: Ensemble | SoftEnsemble, matrix: NDArray[Any], compress: bool) -> tuple[IntArray, IntArray, FloatArray]:
+    """One index a row to keep, the way back, and how many objects each kept row stands for."""
+    if not compress:
+        everything = np.arange(len(ensemble))
+        return everything, everything, ensemble.counts
+    whole = ensemble.labels if isinstance(ensemble, Ensemble) else ensemble.matrix
+    found = ensemble.distinct if matrix.shape == whole.shape else distinct_rows(matrix)
+    counts = np.bincount(found.inverse, weights=ensemble.multiplicity, minlength=len(found.first)).astype(np.float64)
+    return found.first, found.inverse, counts
+
+
+def _order(keys: Keys, known: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """The kept rows in canonical order, and for each candidate row its place there (MISSING where nothing is known)."""
+    order = np.argsort(keys.rows, kind="stable")
+    order = order[known[order]]
+    place = np.full(len(known), MISSING, np.int64)
+    place[order] = np.arange(len(order))
+    return order, place
+
+
+def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) -> Prepared:
+    part = ensemble if len(informative) == len(ensemble.names) else ensemble.columns(informative)
+    first, inverse, counts = _rows_and_counts(ensemble, part.labels, compress)
+    labels = np.ascontiguousarray(part.labels[first])
+    offsets = np.concatenate([[0], np.cumsum(part.sizes)]).astype(np.int64)
+    keys = _hard_keys(labels, offsets, counts, part.weights)
+    order, place = _order(keys, (labels != MISSING).any(axis=1))
+    column_keys = np.array([keys.clusters[start:stop].sum() for start, stop in zip(offsets, offsets[1:], strict=False)])
+    columns = np.argsort(column_keys, kind="stable")
+    names = tuple(part.names[j] for j in columns)
+    coded, classes = code_integers(
+        np.ascontiguousarray(labels[order][:, columns]), MISSING, names, MissingRule(said=True)
+    )
+    codes = tuple(_inverted(picks, part.sizes[j]) for picks, j in zip(classes, columns, strict=True))
+    values = tuple(tuple(part.classes[j][pick] for pick in picks) for picks, j in zip(classes, columns, strict=True))
+    work = replace(
+        ensemble,
+        labels=frozen(coded),
+        sizes=tuple(len(picks) for picks in classes),
+        names=names,
+        classes=values,
+        weights=frozen(part.weights[columns]),
+        ids=None,
+        multiplicity=frozen(counts[order]),
+    )
+    return Prepared(work, place[inverse], tuple(informative[j] for j in columns), codes)
+
+
+def _inverted(picks: tuple[int, ...], size: int) -> IntArray:
+    codes = np.full(size, MISSING, np.int64)
+    codes[list(picks)] = np.arange(len(picks))
+    return codes
+
+
+def _hard_keys(labels: IntArray, offsets: IntArray, counts: FloatArray, weights: FloatArray) -> Keys:
+    rows = counts.view(np.uint64).copy()
+    mix_all(rows)
+    starts = np.repeat(weights.view(np.uint64), np.diff(offsets))
+    for _ in range(ROUNDS):
+        clusters = starts.copy()
+        for part in map_chunks(lambda start, stop: _gather_hard(labels, offsets, rows, start, stop), len(labels)):
+            clusters += part
+        mix_all(clusters)
+        map_chunks(lambda start, stop: scatter_hard(labels, offsets, clusters, rows, start, stop), len(labels))  # noqa: B023
+    return Keys(rows, clusters)
+
+
+def _gather_hard(labels: IntArray, offsets: IntArray, rows: NDArray[np.uint64], start: int, stop: int) -> NDArray[np.uint64]:
+    clusters = np.zeros(int(offsets[-1]), np.uint64)
+    gather_hard(labels, offsets, rows, clusters, start, stop)
+    return clusters
+
+
+def _prepare_soft(ensemble: SoftEnsemble, informative: list[int], compress: bool) -> Prepared:
+    spans = [np.arange(ensemble.offsets[j], ensemble.offsets[j + 1]) for j in informative]
+    part = ensemble.matrix if len(informative) == len(ensemble.names) else ensemble.matrix[:, np.concatenate(spans)]
+    first, inverse, counts = _rows_and_counts(ensemble, part, compress)
+    matrix = np.ascontiguousarray(ensemble.matrix[first])
+    starts = np.repeat(ensemble.weights.view(np.uint64), ensemble.sizes)
+    keys = _soft_keys(matrix, counts, starts)
+    order, place = _order(keys, np.asarray(matrix[:, np.concatenate(spans)].any(axis=1)))
+    spans = [span[np.argsort(keys.clusters[span], kind="stable")] for span in spans]
+    columns = sorted(range(len(spans)), key=lambda p: int(keys.clusters[spans[p]].sum()))
+    picks = [spans[p] for p in columns]
+    used = [informative[p] for p in columns]
+    inner = [span - ensemble.offsets[j] for span, j in zip(picks, used, strict=True)]
+    work = replace(
+        ensemble,
+        matrix=frozen(np.ascontiguousarray(matrix[order][:, np.concatenate(picks)])),
+        sizes=tuple(len(span) for span in picks),
+        names=tuple(ensemble.names[j] for j in used),
+        classes=tuple(tuple(ensemble.classes[j][c] for c in span) for span, j in zip(inner, used, strict=True)),
+        weights=frozen(ensemble.weights[used]),
+        ids=None,
+        multiplicity=frozen(counts[order]),
+    )
+    codes = tuple(_inverted(tuple(span.tolist()), len(span)) for span in inner)
+    return Prepared(work, place[inverse], tuple(used), codes)
+
+
+def _soft_keys(matrix: FloatArray, counts: FloatArray, starts: NDArray[np.uint64]) -> Keys:
+    parts = np.rint(matrix * FIXED_POINT).astype(np.uint64)
+    rows = counts.view(np.uint64).copy()
+    mix_all(rows)
+    for _ in range(ROUNDS):
+        clusters = starts.copy()
+        gather_soft(parts, rows, clusters, 0, len(parts))
+        mix_all(clusters)
+        scatter_soft(parts, clusters, rows, 0, len(parts))
+    return Keys(rows, clusters)

@@ -1,0 +1,26 @@
+"""Randomness comes in by this door: seeds are turned into generators here and nowhere else."""
+
+import operator
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+
+from partita.core.errors import ParameterError
+
+
+def resolve_seed(seed: int | None) -> int:
+    """The seed to use and to record: the one given, or a fresh one that can be given next time."""
+    if seed is None:
+        return int(np.random.default_rng().integers(2**32))
+    try:
+        value = operator.index(seed)
+    except TypeError:
+        raise ParameterError(f"seed={seed!r} is not a whole number; give an integer >= 0, or None for a new one") from None
+    if value < 0:
+        raise ParameterError(f"seed={value} is negative; give an integer >= 0, or None for a new one")
+    return value
+
+
+def generator(seed: int) -> Generator:
+    """The generator of a resolved seed; parts and chains take `generator.spawn(m)`."""
+    return np.random.default_rng(SeedSequence(seed))

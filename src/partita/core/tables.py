@@ -1,0 +1,174 @@
+"""Tables of any kind (array, nested list, mapping, pandas, polars, Arrow) as named columns."""
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from partita.core.coding import Indexed, Label, MissingRule, code_indexed, code_integers
+from partita.core.columns import index_column, whole_numbers
+from partita.core.errors import LabelError, TableError
+from partita.core.types import IntArray
+
+EMPTY_CELL = np.iinfo(np.int64).min
+_SIGNED = {np.dtype(kind): np.dtype(wider) for kind, wider in (("u1", "i2"), ("u2", "i4"), ("u4", "i8"), ("u8", "i8"))}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Named columns of one length, and the object ids when the table carries them; `matrix` when it is one array."""
+
+    names: tuple[str, ...]
+    columns: tuple[Any, ...]
+    ids: tuple[Any, ...] | None = None
+    matrix: NDArray[Any] | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many objects there are."""
+        return len(self.columns[0])
+
+    def without(self, name: str) -> "tuple[Table, Any]":
+        """The table less one column, and that column."""
+        if name not in self.names:
+            raise TableError(f"no column is called {name!r}; there are {', '.join(map(repr, self.names[:8]))}")
+        place = self.names.index(name)
+        keep = [j for j in range(len(self.names)) if j != place]
+        if not keep:
+            raise TableError(f"{name!r} is the only column; give clusterings beside it")
+        matrix = None if self.matrix is None else self.matrix[:, keep]
+        rest = Table(tuple(self.names[j] for j in keep), tuple(self.columns[j] for j in keep), self.ids, matrix)
+        return rest, self.columns[place]
+
+
+def as_table(table: Any, names: Sequence[str] | None = None, transpose: bool = False) -> Table:
+    """Any table as named columns, turned round first when `transpose`."""
+    found = _read(table)
+    if transpose:
+        found = _turned(found)
+    if names is not None:
+        if len(names) != len(found.names):
+            raise TableError(f"{len(names)} names were given for {len(found.names)} clusterings; give one name a column")
+        found = Table(tuple(map(str, names)), found.columns, found.ids, found.matrix)
+    doubled = [name for place, name in enumerate(found.names) if name in found.names[:place]]
+    if doubled:
+        raise TableError(f"column name {doubled[0]!r} appears twice; rename one of the two")
+    return found
+
+
+def code_table(table: Table, rule: MissingRule) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
+    """The label codes (n, r) of a table and each column's original values in code order."""
+    if table.matrix is not None and table.matrix.dtype.kind in "iu" and _fits(table.matrix):
+        values = np.ascontiguousarray(table.matrix, dtype=_SIGNED.get(table.matrix.dtype, table.matrix.dtype))
+        return code_integers(values, EMPTY_CELL, table.names, rule)
+    if table.matrix is not None and table.matrix.dtype.kind == "f":
+        values = np.empty(table.matrix.shape, np.int64)
+        for j, name in enumerate(table.names):
+            column = whole_numbers(table.matrix[:, j].astype(np.float64), name)
+            values[:, j] = np.where(np.isnan(column), EMPTY_CELL, np.nan_to_num(column)).astype(np.int64)
+        return code_integers(values, EMPTY_CELL, table.names, rule)
+    columns: list[Indexed] = [index_column(column, name) for column, name in zip(table.columns, table.names, strict=True)]
+    return code_indexed(columns, table.names, rule)
+
+
+def _fits(matrix: NDArray[Any]) -> bool:
+    return matrix.dtype != np.uint64 or bool((matrix <= np.uint64(np.iinfo(np.int64).max)).all())
+
+
+def _read(table: Any) -> Table:
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, Mapping):
+        return _from_columns([str(name) for name in table], list(table.values()))
+    if isinstance(table, np.ndarray):
+        return _from_array(table)
+    if hasattr(table, "toarray") and hasattr(table, "nnz"):
+        raise TableError("a sparse matrix is not a label table; give a dense array of labels, objects in rows")
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _from_frame(frame)
+    if hasattr(table, "__arrow_c_stream__"):
+        return _from_frame(nw.from_native(pa.table(table), eager_only=True))
+    if hasattr(table, "__dataframe__"):
+        from pyarrow.interchange import from_dataframe
+
+        return _from_frame(nw.from_native(from_dataframe(table), eager_only=True))
+    return _from_rows(table)
+
+
+def _from_frame(frame: Any) -> Table:
+    native = frame.to_native()
+    index = getattr(native, "index", None)
+    ids = None
+    if index is not None and hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":
+        ids = tuple(index.tolist())
+    if isinstance(native, pa.Table):
+        columns: list[Any] = list(native.columns)
+    else:
+        columns = [native[name] for name in native.columns]
+    columns = [column.to_arrow() if hasattr(column, "to_arrow") else column for column in columns]
+    return _from_columns([str(name) for name in frame.columns], columns, ids)
+
+
+def _from_columns(names: list[str], columns: list[Any], ids: tuple[Any, ...] | None = None) -> Table:
+    lengths = {len(column) for column in columns}
+    if not columns or lengths == {0}:
+        raise TableError("the table is empty; give objects in rows and clusterings in columns")
+    if len(lengths) > 1:
+        raise TableError(f"the columns have different lengths ({sorted(lengths)}); give every clustering of the same objects")
+    return Table(tuple(names), tuple(columns), ids)
+
+
+def _from_array(array: NDArray[Any]) -> Table:
+    if array.ndim != 2:
+        raise TableError(
+            f"a label table has two dimensions, objects in rows and clusterings in columns; this array has shape {array.shape}"
+        )
+    if 0 in array.shape:
+        raise TableError(f"the table is empty (shape {array.shape}); give objects in rows and clusterings in columns")
+    if array.dtype.kind in "cV":
+        raise LabelError(f"an array of {array.dtype} holds no labels; give integers, strings, booleans or categories")
+    names = tuple(f"c{j}" for j in range(array.shape[1]))
+    if isinstance(array, np.ma.MaskedArray):
+        masked = np.ma.filled(array.astype(object), None)
+        return _from_array(masked)
+    plain = np.asarray(array)
+    columns = tuple(plain[:, j].tolist() if plain.dtype.kind == "O" else plain[:, j] for j in range(plain.shape[1]))
+    return Table(names, columns, None, plain if plain.dtype.kind in "iuf" else None)
+
+
+def _from_rows(table: Any) -> Table:
+    try:
+        rows = [list(row) if not isinstance(row, (str, bytes)) else None for row in table]
+    except TypeError:
+        kind = type(table).__name__
+        raise TableError(f"a {kind} is not a table; give an array, nested lists or a dataframe, objects in rows") from None
+    if not rows or rows[0] == []:
+        raise TableError("the table is empty; give objects in rows and clusterings in columns")
+    for place, row in enumerate(rows):
+        if row is None:
+            raise TableError(f"row {place + 1} is one string; give each row as a list of labels, one a clustering")
+        if len(row) != len(rows[0] or ()):
+            raise TableError(f"row {place + 1} has {len(row)} labels, the first row {len(rows[0] or ())}; make rows equally long")
+    columns: list[Any] = [list(column) for column in zip(*(row for row in rows if row is not None), strict=True)]
+    integers = all(isinstance(cell, numbers.Integral) and not isinstance(cell, bool) for column in columns for cell in column)
+    if integers:
+        try:
+            return _from_array(np.array(columns, dtype=np.int64).T)
+        except OverflowError:
+            pass
+    return _from_columns([f"c{j}" for j in range(len(columns))], columns)
+
+
+def _turned(table: Table) -> Table:
+    if table.matrix is not None:
+        return _from_array(table.matrix.T)
+    lists = [column.to_pylist() if hasattr(column, "to_pylist") else list(column) for column in table.columns]
+    names = table.ids or tuple(f"c{j}" for j in range(len(lists[0])))
+    turned = _from_columns([str(name) for name in names], [list(row) for row in zip(*lists, strict=True)])
+    return Table(turned.names, turned.columns, tuple(table.names) if table.ids is not None else None)

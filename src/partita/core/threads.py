@@ -1,0 +1,72 @@
+"""Chunks of rows over threads, with results that do not depend on how many threads there are.
+
+Kernels release the interpreter lock and work on a range of rows. The ranges depend on the number of rows alone and
+their results come back in order, so a sum over them is the same to the last bit for one thread and for many.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from partita.core.errors import ParameterError
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+CHUNK = 1 << 16
+_limit: ContextVar[int | None] = ContextVar("partita_threads", default=None)
+
+
+def available() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def current() -> int:
+    """How many threads the code running here may use."""
+    return _limit.get() or available()
+
+
+@contextmanager
+def thread_limit(threads: int | None) -> Iterator[None]:
+    """Within it, kernels use at most this many threads; None means every processor."""
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise ParameterError(f"threads={threads!r} is not a whole number >= 1; leave it out to use every processor")
+    token = _limit.set(threads)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def _alone(function: Callable[[S], T], item: S) -> T:
+    """Run one item in a worker, which must not start workers of its own."""
+    with thread_limit(1):
+        return function(item)
+
+
+def map_threads(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """`[function(item) for item in items]`, in that order, on the threads allowed here."""
+    work: Sequence[S] = list(items)
+    workers = min(current(), len(work))
+    if workers <= 1:
+        return [function(item) for item in work]
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            return list(pool.map(lambda item: _alone(function, item), work))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def map_chunks(function: Callable[[int, int], T], rows: int, chunk: int = CHUNK) -> list[T]:
+    """`function(start, stop)` over consecutive chunks of `rows` rows, results in row order.
+
+    >>> map_chunks(lambda start, stop: stop - start, 150_000)
+    [65536, 65536, 18928]
+    """
+    starts = range(0, rows, chunk)
+    return map_threads(lambda start: function(start, min(start + chunk, rows)), starts)

@@ -1,0 +1,55 @@
+"""From integer label values to the codes 0, 1, 2, … in order of first appearance."""
+
+from partita.kernels.compiling import Array, kernel
+
+
+@kernel
+def value_ranges(values: Array, sentinel: int, low: Array, high: Array, start: int, stop: int) -> None:
+    """Smallest and largest value of each column over `start..stop`, `sentinel` (a missing cell) left out."""
+    for i in range(start, stop):
+        for j in range(values.shape[1]):
+            x = values[i, j]
+            if x != sentinel:
+                low[j] = min(low[j], x)
+                high[j] = max(high[j], x)
+
+
+@kernel
+def first_codes(values: Array, sentinel: int, low: Array, offsets: Array, codes: Array, found: Array) -> None:
+    """Number the values of each column by first appearance.
+
+    `codes[offsets[j] + value - low[j]]` is the code of a value: -1 on entry for one not seen yet, -2 for one that
+    means missing. `found[j]` counts the codes of column j.
+    """
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            x = values[i, j]
+            if x != sentinel:
+                place = offsets[j] + x - low[j]
+                if codes[place] == -1:
+                    codes[place] = found[j]
+                    found[j] += 1
+
+
+@kernel
+def write_codes(
+    values: Array, sentinel: int, low: Array, offsets: Array, codes: Array, out: Array, start: int, stop: int
+) -> None:
+    """Look every value up: `out` gets its code, or -1 where it is missing."""
+    for i in range(start, stop):
+        for j in range(values.shape[1]):
+            x = values[i, j]
+            code = -1
+            if x != sentinel:
+                code = max(codes[offsets[j] + x - low[j]], -1)
+            out[i, j] = code
+
+
+@kernel
+def renumber(labels: Array, offsets: Array, codes: Array, columns: Array, out: Array, start: int, stop: int) -> None:
+    """Rename and reorder columns: `out[:, p]` is column `columns[p]` under its new codes, -1 kept."""
+    for i in range(start, stop):
+        for p in range(columns.shape[0]):
+            j = columns[p]
+            x = labels[i, j]
+            out[i, p] = codes[offsets[j] + x] if x >= 0 else -1
