@@ -1,0 +1,65 @@
+"""Partita: many clusterings of the same objects in, one consensus with honest uncertainty out.
+
+>>> import partita
+>>> ensemble = partita.Ensemble.from_labels([["a", 1], ["a", 1], ["b", 2], ["b", None]])
+>>> partita.consensus(ensemble, k=2).labels.tolist()
+[0, 0, 1, 1]
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from partita.version import __version__
+
+if TYPE_CHECKING:
+    from partita.api import consensus, evaluate, read
+    from partita.core.consensus import Consensus
+    from partita.core.ensemble import Ensemble
+    from partita.core.errors import PartitaError, PartitaWarning
+    from partita.core.soft import SoftEnsemble
+    from partita.estimators import ConsensusClustering
+    from partita.io import write_consensus as write
+    from partita.registry import methods
+
+__all__ = [
+    "Consensus",
+    "ConsensusClustering",
+    "Ensemble",
+    "PartitaError",
+    "PartitaWarning",
+    "SoftEnsemble",
+    "__version__",
+    "consensus",
+    "evaluate",
+    "methods",
+    "read",
+    "write",
+]
+
+_HOMES = {
+    "Consensus": "partita.core.consensus",
+    "ConsensusClustering": "partita.estimators",
+    "Ensemble": "partita.core.ensemble",
+    "PartitaError": "partita.core.errors",
+    "PartitaWarning": "partita.core.errors",
+    "SoftEnsemble": "partita.core.soft",
+    "consensus": "partita.api",
+    "evaluate": "partita.api",
+    "methods": "partita.registry",
+    "read": "partita.api",
+    "write": "partita.io",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for when it is asked for: importing partita costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'partita' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), "write_consensus" if name == "write" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -117,7 +117,9 @@ def _in_code_order(codes: IntArray, low: int) -> tuple[int, ...]:
     return tuple((known[np.argsort(codes[known])] + low).tolist())
 
 
-def _check_minus_one(values: IntArray, classes: Iterable[tuple[Label, ...]], names: Sequence[str], rule: MissingRule) -> None:
+def _check_minus_one(
+    values: IntArray, classes: Iterable[tuple[Label, ...]], names: Sequence[str], rule: MissingRule
+) -> None:
     if not rule.said:
         for j, column in enumerate(classes):
             if -1 in column:
@@ -143,7 +145,9 @@ def code_indexed(
     for j, (column, name) in enumerate(zip(columns, names, strict=True)):
         matrix[:, j] = _merge_equal(column, name, rule)
     labels, order = code_integers(matrix, MISSING, names, MissingRule(said=True))
-    classes = tuple(tuple(column.values[index] for index in picks) for column, picks in zip(columns, order, strict=True))
+    classes = tuple(
+        tuple(column.values[index] for index in picks) for column, picks in zip(columns, order, strict=True)
+    )
     return labels, classes
 
 

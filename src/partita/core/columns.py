@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partita.core.coding import Indexed, Label
+from partita.core.coding import Indexed, Label, MissingRule, code_indexed
 from partita.core.errors import LabelError
 from partita.core.types import MISSING, FloatArray, IntArray
 
@@ -108,5 +108,18 @@ def _index_objects(column: Any, name: str) -> Indexed:
             else:
                 indices[row] = place.setdefault((isinstance(plain, bool), plain), len(place))
         except (TypeError, ValueError):
-            raise LabelError(f"column {name!r}, row {row + 1}: {plain!r} is not one label; give one label a cell") from None
+            raise LabelError(
+                f"column {name!r}, row {row + 1}: {plain!r} is not one label; give one label a cell"
+            ) from None
     return _check_values(Indexed(indices, [value for _, value in place]), name)
+
+
+def code_labels(values: Any, name: str) -> IntArray:
+    """One labelling as codes by first appearance; empty cells and -1 are MISSING.
+
+    >>> code_labels(["b", "a", None, "b"], "truth").tolist()
+    [0, 1, -1, 0]
+    """
+    column = index_column(values, name)
+    labels, _ = code_indexed([column], [name], MissingRule.of(MISSING))
+    return labels[:, 0].astype(np.int32)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -46,9 +45,9 @@ class Consensus:
     """The objective after each iteration of the best run."""
     converged: bool | None = None
     """Whether the iterations settled; None for a method that does not iterate."""
-    scores: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    scores: Mapping[str, float] = field(default_factory=dict)
     """Agreement with the base clusterings ("anmi") and whatever the method measures."""
-    detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    detail: Mapping[str, Any] = field(default_factory=dict)
     """What else the method has to tell."""
     notes: tuple[str, ...] = ()
     """What the user should know, in sentences."""

@@ -98,6 +98,11 @@ class Ensemble:
         return frozen(np.ones(len(self)))
 
     @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """(r + 1,) where each column's labels begin among the t labels of all columns."""
+        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+
+    @cached_property
     def distinct(self) -> Distinct:
         """The distinct rows and the way back, found once."""
         return distinct_rows(self.labels)

@@ -8,7 +8,7 @@ PartitaError (a ValueError)
 │   └── MethodError    an unknown method, or one that cannot take this ensemble
 └── MissingExtraError  an optional package is not installed
 
-Every message names the place, the value and the way out, in one line. `PartitaWarning` marks what was done all the same.
+Every message names the place, the value and the way out, in one line. `PartitaWarning` marks what was done anyway.
 """
 
 

@@ -18,7 +18,9 @@ def check_weights(weights: Any, names: Sequence[str]) -> FloatArray:
     if isinstance(weights, Mapping):
         strangers = [name for name in weights if name not in names]
         if strangers:
-            raise TableError(f"a weight is given for {strangers[0]!r}, which is no clustering here; there are {_some(names)}")
+            raise TableError(
+                f"a weight is given for {strangers[0]!r}, which is no clustering here; there are {_some(names)}"
+            )
         weights = [weights.get(name, 1.0) for name in names]
     try:
         array = np.array(weights, dtype=np.float64)
@@ -28,7 +30,9 @@ def check_weights(weights: Any, names: Sequence[str]) -> FloatArray:
         raise TableError(f"weights have shape {array.shape}; give one weight for each of the {len(names)} clusterings")
     for name, weight in zip(names, array, strict=True):
         if not np.isfinite(weight) or weight < 0:
-            raise TableError(f"the weight of {name!r} is {weight}; give a finite number >= 0 (0 leaves the clustering out)")
+            raise TableError(
+                f"the weight of {name!r} is {weight}; give a finite number >= 0 (0 leaves the clustering out)"
+            )
     if not array.any():
         raise TableError("every weight is 0, so no clustering is left; give at least one a weight above 0")
     return frozen(array)

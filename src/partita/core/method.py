@@ -1,13 +1,15 @@
 """Method: what a consensus function is and what it claims."""
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
+from partita.core.errors import MethodError, ParameterError, TableError
 from partita.core.soft import SoftEnsemble
 
 
@@ -23,7 +25,7 @@ class Method:
     Params: type[Any]
     """A frozen dataclass of the method's settings, all with defaults."""
     takes: type[Ensemble] | type[SoftEnsemble]
-    """Ensemble for hard labels only; SoftEnsemble for memberships (hard ensembles are then turned into one-hot rows)."""
+    """Ensemble for hard labels only; SoftEnsemble for memberships (hard ones then come as one-hot rows)."""
     cite: str
     """The key of the paper in CITATION.cff."""
     handles_missing: bool
@@ -32,9 +34,41 @@ class Method:
     """May be called with k=None and then finds the number of clusters."""
     deterministic: bool
     """Makes no random choice, so that the seed changes nothing."""
+    predicts: Literal["memberships", "labels", "no"] = "no"
+    """What it can tell of new objects: `Consensus.model` is set unless "no", with memberships or labels alone."""
     compresses: bool = True
     """Works on distinct rows with multiplicities and gives what it gives on the full table."""
-    monotone: str | None = None
-    """How the trace moves: "rises", "falls", or None where there is none."""
+    monotone: Literal["rises", "falls"] | None = None
+    """Which way the trace moves, if there is one."""
     splits: tuple[str, ...] = ()
     """The ways ("rows", "columns") in which the fit can be divided among sites with the same result."""
+
+
+def suited(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ensemble | SoftEnsemble:
+    """The ensemble in the form the method takes; what it cannot take raises."""
+    if len(ensemble.names) < 2:
+        raise TableError("one clustering is no ensemble; give at least two clusterings of the same objects")
+    if ensemble.missing_share > 0 and not method.handles_missing:
+        raise MethodError(f"{name} cannot take missing labels; choose a method that can (see partita methods)")
+    if method.takes is SoftEnsemble and isinstance(ensemble, Ensemble):
+        return SoftEnsemble.from_hard(ensemble)
+    if method.takes is Ensemble and isinstance(ensemble, SoftEnsemble):
+        raise MethodError(f"{name} takes hard labels; harden the soft ensemble first with .harden() (--harden)")
+    return ensemble
+
+
+def checked_k(k: int | None, rows: int, method: Method, name: str) -> int | None:
+    """The number of clusters to look for; `rows` is how many rows there are to divide."""
+    if k is None:
+        if method.chooses_k:
+            return None
+        raise ParameterError(f"{name} needs the number of clusters; give k (--k)")
+    try:
+        asked = operator.index(k)
+    except TypeError:
+        raise ParameterError(f"k={k!r} is not a whole number; give how many clusters you want") from None
+    if asked < 1:
+        raise ParameterError(f"k={asked} is less than 1; give how many clusters you want")
+    if asked > rows:
+        raise ParameterError(f"k={asked} is more than the {rows} distinct rows of the table; give a smaller k")
+    return asked

@@ -10,7 +10,9 @@ from partita.core.coding import Label
 from partita.core.columns import index_column
 from partita.core.errors import ParameterError, PartitaWarning, TableError
 from partita.core.tables import as_table
+from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray
+from partita.kernels.scores import add_scores
 
 if TYPE_CHECKING:
     from partita.core.prepare import Prepared
@@ -32,9 +34,9 @@ class ColumnModel:
     def scores(self, codes: IntArray) -> FloatArray:
         """(n, k) scores of rows of label codes; MISSING adds nothing."""
         total = np.tile(self.bias, (len(codes), 1))
-        for table, column in zip(self.tables, codes.T, strict=True):
-            padded = np.pad(table, ((0, 0), (0, 1)))
-            total += padded[:, column].T
+        offsets = np.concatenate([[0], np.cumsum([table.shape[1] for table in self.tables])]).astype(np.int64)
+        stacked = np.ascontiguousarray(np.concatenate(self.tables, axis=1).T)
+        map_chunks(lambda start, stop: add_scores(codes, offsets, stacked, total, start, stop), len(codes))
         return total
 
     def labels(self, table: Any) -> IntArray:
@@ -70,7 +72,9 @@ class ColumnModel:
         parts = [self._encode_column(j, column) for j, column in enumerate(columns)]
         unseen = sum(count for _, count in parts)
         if unseen:
-            warnings.warn(f"{unseen} labels were never seen in training and are treated as missing", PartitaWarning, stacklevel=3)
+            warnings.warn(
+                f"{unseen} labels were never seen in training and are treated as missing", PartitaWarning, stacklevel=3
+            )
         return np.stack([codes for codes, _ in parts], axis=1)
 
     def _encode_column(self, j: int, column: Any) -> tuple[IntArray, int]:

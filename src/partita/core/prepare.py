@@ -5,6 +5,7 @@ random one, gives the same answer however the table was sorted and whatever the 
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,9 @@ class Prepared:
         expanded[self.inverse == MISSING] = fill
         return expanded
 
-    def expand_tables(self, tables: tuple[FloatArray, ...], sizes: tuple[int, ...], fill: float) -> tuple[FloatArray, ...]:
+    def expand_tables(
+        self, tables: tuple[FloatArray, ...], sizes: tuple[int, ...], fill: float
+    ) -> tuple[FloatArray, ...]:
         """Per-column tables (k, labels here) as tables for the user's columns and labels."""
         restored = [np.full((tables[0].shape[0], size), fill) for size in sizes]
         for table, column, codes in zip(tables, self.columns, self.codes, strict=True):
@@ -74,7 +77,9 @@ def _has_label(ensemble: Ensemble | SoftEnsemble, j: int) -> bool:
     return bool(ensemble.known[:, j].any())
 
 
-def _rows_and_counts(ensemble: Ensemble | SoftEnsemble, matrix: NDArray[Any], compress: bool) -> tuple[IntArray, IntArray, FloatArray]:
+def _rows_and_counts(
+    ensemble: Ensemble | SoftEnsemble, matrix: NDArray[Any], compress: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
     """One index a row to keep, the way back, and how many objects each kept row stands for."""
     if not compress:
         everything = np.arange(len(ensemble))
@@ -98,10 +103,10 @@ def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) ->
     part = ensemble if len(informative) == len(ensemble.names) else ensemble.columns(informative)
     first, inverse, counts = _rows_and_counts(ensemble, part.labels, compress)
     labels = np.ascontiguousarray(part.labels[first])
-    offsets = np.concatenate([[0], np.cumsum(part.sizes)]).astype(np.int64)
+    offsets = part.offsets
     keys = _hard_keys(labels, offsets, counts, part.weights)
     order, place = _order(keys, (labels != MISSING).any(axis=1))
-    column_keys = np.array([keys.clusters[start:stop].sum() for start, stop in zip(offsets, offsets[1:], strict=False)])
+    column_keys = np.array([keys.clusters[start:stop].sum() for start, stop in pairwise(offsets)])
     columns = np.argsort(column_keys, kind="stable")
     names = tuple(part.names[j] for j in columns)
     coded, classes = code_integers(
@@ -141,7 +146,9 @@ def _hard_keys(labels: IntArray, offsets: IntArray, counts: FloatArray, weights:
     return Keys(rows, clusters)
 
 
-def _gather_hard(labels: IntArray, offsets: IntArray, rows: NDArray[np.uint64], start: int, stop: int) -> NDArray[np.uint64]:
+def _gather_hard(
+    labels: IntArray, offsets: IntArray, rows: NDArray[np.uint64], start: int, stop: int
+) -> NDArray[np.uint64]:
     clusters = np.zeros(int(offsets[-1]), np.uint64)
     gather_hard(labels, offsets, rows, clusters, start, stop)
     return clusters

@@ -15,7 +15,9 @@ def resolve_seed(seed: int | None) -> int:
     try:
         value = operator.index(seed)
     except TypeError:
-        raise ParameterError(f"seed={seed!r} is not a whole number; give an integer >= 0, or None for a new one") from None
+        raise ParameterError(
+            f"seed={seed!r} is not a whole number; give an integer >= 0, or None for a new one"
+        ) from None
     if value < 0:
         raise ParameterError(f"seed={value} is negative; give an integer >= 0, or None for a new one")
     return value

@@ -80,7 +80,14 @@ class SoftEnsemble:
         """A hard ensemble as a soft one with one-hot rows."""
         blocks = [_one_hot(ensemble.labels[:, j], size) for j, size in enumerate(ensemble.sizes)]
         matrix = frozen(np.concatenate(blocks, axis=1))
-        fields = (ensemble.sizes, ensemble.names, ensemble.classes, ensemble.weights, ensemble.ids, ensemble.multiplicity)
+        fields = (
+            ensemble.sizes,
+            ensemble.names,
+            ensemble.classes,
+            ensemble.weights,
+            ensemble.ids,
+            ensemble.multiplicity,
+        )
         return cls(matrix, *fields)
 
     def __len__(self) -> int:
@@ -164,9 +171,13 @@ def _block(values: Any, name: str, rule: MissingRule) -> tuple[FloatArray, tuple
     try:
         block = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise LabelError(f"clustering {name!r}: memberships are numbers, one row an object and one column a cluster") from None
+        raise LabelError(
+            f"clustering {name!r}: memberships are numbers, one row an object and one column a cluster"
+        ) from None
     if block.ndim != 2 or 0 in block.shape:
-        raise LabelError(f"clustering {name!r}: memberships of shape {block.shape}; give one row an object, one column a cluster")
+        raise LabelError(
+            f"clustering {name!r}: memberships of shape {block.shape}; give one row an object, one column a cluster"
+        )
     return _scaled(block, name), tuple(range(block.shape[1]))
 
 
@@ -174,7 +185,7 @@ def _scaled(block: FloatArray, name: str) -> FloatArray:
     """Rows that sum to 1 exactly, 0 where unobserved; a bad row raises."""
     empty = np.isnan(block).all(axis=1) | (block == 0).all(axis=1)
     block[empty] = 0.0
-    sums = block.sum(axis=1)
+    sums = np.sort(block, axis=1).sum(axis=1)  # sorted, so that the order of the clusters cannot change a bit
     bad = ~empty & ~(np.isfinite(block) & (block >= 0)).all(axis=1)
     off = ~empty & ~bad & (np.abs(sums - 1) > SUM_TOLERANCE)
     if bad.any():
@@ -186,8 +197,8 @@ def _scaled(block: FloatArray, name: str) -> FloatArray:
     if off.any():
         row = int(np.argmax(off))
         raise LabelError(
-            f"clustering {name!r}, row {row + 1}: memberships sum to {sums[row]:.6g}, not 1; divide each row by its sum, "
-            f"or rename the columns if {name}:0, {name}:1, … are separate clusterings"
+            f"clustering {name!r}, row {row + 1}: memberships sum to {sums[row]:.6g}, not 1; divide each row by its "
+            f"sum, or rename the columns if {name}:0, {name}:1, … are separate clusterings"
         )
     block /= np.where(empty, 1.0, sums)[:, None]
     return block + 0.0  # turns -0.0 into 0.0, so that equal rows have equal bytes

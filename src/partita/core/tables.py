@@ -53,7 +53,9 @@ def as_table(table: Any, names: Sequence[str] | None = None, transpose: bool = F
         found = _turned(found)
     if names is not None:
         if len(names) != len(found.names):
-            raise TableError(f"{len(names)} names were given for {len(found.names)} clusterings; give one name a column")
+            raise TableError(
+                f"{len(names)} names were given for {len(found.names)} clusterings; give one name a column"
+            )
         found = Table(tuple(map(str, names)), found.columns, found.ids, found.matrix)
     doubled = [name for place, name in enumerate(found.names) if name in found.names[:place]]
     if doubled:
@@ -72,7 +74,9 @@ def code_table(table: Table, rule: MissingRule) -> tuple[IntArray, tuple[tuple[L
             column = whole_numbers(table.matrix[:, j].astype(np.float64), name)
             values[:, j] = np.where(np.isnan(column), EMPTY_CELL, np.nan_to_num(column)).astype(np.int64)
         return code_integers(values, EMPTY_CELL, table.names, rule)
-    columns: list[Indexed] = [index_column(column, name) for column, name in zip(table.columns, table.names, strict=True)]
+    columns: list[Indexed] = [
+        index_column(column, name) for column, name in zip(table.columns, table.names, strict=True)
+    ]
     return code_indexed(columns, table.names, rule)
 
 
@@ -120,14 +124,16 @@ def _from_columns(names: list[str], columns: list[Any], ids: tuple[Any, ...] | N
     if not columns or lengths == {0}:
         raise TableError("the table is empty; give objects in rows and clusterings in columns")
     if len(lengths) > 1:
-        raise TableError(f"the columns have different lengths ({sorted(lengths)}); give every clustering of the same objects")
+        raise TableError(
+            f"the columns have different lengths ({sorted(lengths)}); give every clustering of the same objects"
+        )
     return Table(tuple(names), tuple(columns), ids)
 
 
 def _from_array(array: NDArray[Any]) -> Table:
     if array.ndim != 2:
         raise TableError(
-            f"a label table has two dimensions, objects in rows and clusterings in columns; this array has shape {array.shape}"
+            f"a label table has two dimensions, objects in rows and clusterings in columns; shape {array.shape} has not"
         )
     if 0 in array.shape:
         raise TableError(f"the table is empty (shape {array.shape}); give objects in rows and clusterings in columns")
@@ -147,16 +153,22 @@ def _from_rows(table: Any) -> Table:
         rows = [list(row) if not isinstance(row, (str, bytes)) else None for row in table]
     except TypeError:
         kind = type(table).__name__
-        raise TableError(f"a {kind} is not a table; give an array, nested lists or a dataframe, objects in rows") from None
+        raise TableError(
+            f"a {kind} is not a table; give an array, nested lists or a dataframe, objects in rows"
+        ) from None
     if not rows or rows[0] == []:
         raise TableError("the table is empty; give objects in rows and clusterings in columns")
     for place, row in enumerate(rows):
         if row is None:
             raise TableError(f"row {place + 1} is one string; give each row as a list of labels, one a clustering")
         if len(row) != len(rows[0] or ()):
-            raise TableError(f"row {place + 1} has {len(row)} labels, the first row {len(rows[0] or ())}; make rows equally long")
+            raise TableError(
+                f"row {place + 1} has {len(row)} labels, the first row {len(rows[0] or ())}; make rows equally long"
+            )
     columns: list[Any] = [list(column) for column in zip(*(row for row in rows if row is not None), strict=True)]
-    integers = all(isinstance(cell, numbers.Integral) and not isinstance(cell, bool) for column in columns for cell in column)
+    integers = all(
+        isinstance(cell, numbers.Integral) and not isinstance(cell, bool) for column in columns for cell in column
+    )
     if integers:
         try:
             return _from_array(np.array(columns, dtype=np.int64).T)

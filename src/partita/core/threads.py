@@ -16,7 +16,7 @@ from partita.core.errors import ParameterError
 S = TypeVar("S")
 T = TypeVar("T")
 
-CHUNK = 1 << 16
+CHUNK, MOST_CHUNKS = 1 << 16, 64
 _limit: ContextVar[int | None] = ContextVar("partita_threads", default=None)
 
 
@@ -62,11 +62,14 @@ def map_threads(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
             raise
 
 
-def map_chunks(function: Callable[[int, int], T], rows: int, chunk: int = CHUNK) -> list[T]:
-    """`function(start, stop)` over consecutive chunks of `rows` rows, results in row order.
+def map_chunks(function: Callable[[int, int], T], rows: int, chunk: int | None = None) -> list[T]:
+    """`function(start, stop)` over at most 64 consecutive chunks of `rows` rows, results in row order.
+
+    `chunk` is the least number of rows worth a call.
 
     >>> map_chunks(lambda start, stop: stop - start, 150_000)
     [65536, 65536, 18928]
     """
-    starts = range(0, rows, chunk)
-    return map_threads(lambda start: function(start, min(start + chunk, rows)), starts)
+    size = max(CHUNK if chunk is None else chunk, -(-rows // MOST_CHUNKS))
+    starts = range(0, rows, size)
+    return map_threads(lambda start: function(start, min(start + size, rows)), starts)

@@ -1,0 +1,104 @@
+"""consensus() and evaluate(): validate, seed, call, wrap."""
+
+import dataclasses
+from typing import Any
+
+from partita import io, registry
+from partita.core import params as settings
+from partita.core.columns import code_labels
+from partita.core.consensus import Consensus, Recipe, restore
+from partita.core.ensemble import Ensemble
+from partita.core.errors import ParameterError
+from partita.core.method import checked_k, suited
+from partita.core.prepare import Prepared, prepare
+from partita.core.rng import generator, resolve_seed
+from partita.core.soft import SoftEnsemble
+from partita.core.threads import thread_limit
+from partita.metrics import MEASURES, agreement_confidence, anmi, column_nmi, contingency
+from partita.version import __version__
+
+
+def consensus(
+    ensemble: Any,
+    method: str = "voting",
+    k: int | None = None,
+    *,
+    seed: int | None = 0,
+    threads: int | None = None,
+    compress: bool = True,
+    **params: Any,
+) -> Consensus:
+    """One clustering from many.
+
+    Parameters
+    ----------
+    ensemble
+        An `Ensemble` or `SoftEnsemble`, or any table that `Ensemble.from_labels` takes: objects in rows.
+    method
+        A name from `partita.methods()`.
+    k
+        The number of clusters; optional for methods that find it.
+    seed
+        Fixes every random choice; None draws a new seed, which the recipe records.
+    threads
+        At most so many threads; the result does not depend on it.
+    compress
+        False works on one row an object instead of distinct rows with multiplicities.
+    **params
+        The method's own settings.
+
+    >>> consensus([[0, "a"], [0, "a"], [1, "b"]], method="qmi", k=2).labels.tolist()
+    [0, 0, 1]
+    """
+    chosen = registry.get(method)
+    options = settings.build(chosen.Params, params, method)
+    drawn = resolve_seed(seed)
+    with thread_limit(threads):
+        given = as_ensemble(ensemble)
+        work = prepare(suited(given, chosen, method), compress and chosen.compresses)
+        clusters = checked_k(k, len(work.ensemble), chosen, method)
+        result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
+        recipe = Recipe(method, dataclasses.asdict(options), clusters, drawn, __version__, given.fingerprint, compress)
+        return _scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work, given)
+
+
+def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:
+    """An ensemble from a CSV, TSV, Parquet, NPY, NPZ, MAT or H5AD file; options as in `partita.io.ReadOptions`."""
+    return io.read(path, settings.build(io.ReadOptions, options, "read"))
+
+
+def as_ensemble(table: Any) -> Ensemble | SoftEnsemble:
+    """An ensemble as it is; anything else through `Ensemble.from_labels`."""
+    return table if isinstance(table, (Ensemble, SoftEnsemble)) else Ensemble.from_labels(table)
+
+
+def _scored(result: Consensus, work: Prepared, given: Ensemble | SoftEnsemble) -> Consensus:
+    """The result in the user's order, with its agreement with the base clusterings."""
+    scores = {**result.scores, "anmi": anmi(work.ensemble, result.labels)}
+    detail = {"confidence": "largest membership", **result.detail}
+    confidence = result.confidence
+    if confidence is None:
+        confidence = agreement_confidence(work.ensemble, result.labels)
+        detail["confidence"] = "share of the objects in the same base clusters that are in the same consensus cluster"
+    whole = dataclasses.replace(result, confidence=confidence, scores=scores, detail=detail)
+    return restore(whole, work, given)
+
+
+def evaluate(labels: Any, *, ensemble: Any = None, truth: Any = None) -> dict[str, Any]:
+    """How well a labelling agrees with the base clusterings and with known classes.
+
+    `labels` is a `Consensus` or one label an object (-1 where unknown). With `ensemble`: "anmi" and "nmi by
+    clustering". With `truth`: every measure of `partita.metrics.MEASURES`, over the objects known in both.
+    """
+    if ensemble is None and truth is None:
+        raise ParameterError("nothing to compare with; give ensemble= or truth= (--ensemble or --truth)")
+    codes = code_labels(labels.labels if isinstance(labels, Consensus) else labels, "labels")
+    scores: dict[str, Any] = {"objects": len(codes), "clusters": int(codes.max(initial=-1)) + 1}
+    if ensemble is not None:
+        base = as_ensemble(ensemble)
+        scores["anmi"] = anmi(base, codes)
+        scores["nmi by clustering"] = dict(zip(base.names, column_nmi(base, codes).tolist(), strict=True))
+    if truth is not None:
+        table = contingency(codes, code_labels(truth, "truth"))
+        scores |= {name: float(measure.of(table)) for name, measure in MEASURES.items()}
+    return scores

@@ -1,0 +1,67 @@
+"""partita evaluate: how good a labelling is."""
+
+from typing import Annotated
+
+import typer
+
+from partita.cli import options
+
+
+def evaluate(
+    labels: Annotated[
+        str,
+        typer.Argument(metavar="CONSENSUS", help="A labelling: a file written by `partita run`, or any label file."),
+    ],
+    ensemble: Annotated[
+        str | None, typer.Option("--ensemble", help="The label table the consensus was made from.")
+    ] = None,
+    truth: Annotated[str | None, typer.Option("--truth", help="Known classes.")] = None,
+    column: Annotated[str | None, typer.Option("--column", help="Column of the labelling to use.")] = None,
+    truth_column: Annotated[str | None, typer.Option("--truth-column", help="Column of the classes to use.")] = None,
+    id_column: options.IdColumn = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    missing: options.Missing = None,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+) -> None:
+    """Measure a labelling against the base clusterings (--ensemble) and against known classes (--truth).
+
+    Files that carry ids are joined by id, others by row.
+    """
+    from partita import api, io
+    from partita.cli.show import write
+    from partita.core.errors import ParameterError
+    from partita.metrics import MEASURES
+    from partita.report.tables import TextTable
+    from partita.report.tables import as_json as to_json
+
+    if ensemble is None and truth is None:
+        raise ParameterError("nothing to compare with; give --ensemble, --truth or both")
+    found = io.read_labels(labels, column, id=id_column)
+    base = None
+    if ensemble is not None:
+        wanted = io.ReadOptions(
+            id=id_column,
+            columns=tuple(columns or ()),
+            exclude=tuple(exclude or ()),
+            missing=options.missing_values(missing),
+        )
+        base = io.read(ensemble, wanted)
+    order = base.ids if base is not None else found.ids
+    values = io.match(found, order, len(base) if base is not None else len(found.values))
+    classes = None
+    if truth is not None:
+        classes = io.match(io.read_labels(truth, truth_column, id=id_column), order, len(values))
+    scores = api.evaluate(values, ensemble=base, truth=classes)
+    if as_json:
+        typer.echo(to_json(scores))
+        return
+    by_clustering = scores.pop("nmi by clustering", {})
+    meaning = {
+        "anmi": "mean NMI with the base clusterings",
+        **{name: measure.summary for name, measure in MEASURES.items()},
+    }
+    rows = [(name, value, meaning.get(name, "")) for name, value in scores.items()]
+    rows += [(f"nmi with {name}", value, "") for name, value in by_clustering.items()]
+    write(TextTable("Scores", ("measure", "value", "meaning"), tuple(rows)), as_json, as_csv)

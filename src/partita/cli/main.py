@@ -1,0 +1,77 @@
+"""The `partita` command: what it is made of, and how errors reach a user."""
+
+import logging
+import os
+import sys
+import warnings
+from typing import Annotated, Any
+
+import click
+import typer
+
+from partita.cli import demo, evaluate, methods, run
+from partita.core.errors import PartitaError
+from partita.version import __version__
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="partita",
+    help="Consensus clustering: many clusterings of the same objects in, one answer out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run")(run.run)
+app.command("evaluate")(evaluate.evaluate)
+app.command("methods")(methods.methods)
+app.command("demo")(demo.demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"partita {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Consensus clustering: many clusterings of the same objects in, one answer out."""
+
+
+def main() -> None:
+    """Run the command; a user's mistake ends in one line and exit code 1, wrong usage in 2, an interrupt in 130."""
+    warnings.showwarning = _show_warning
+    logging.getLogger("partita").addHandler(_Notes())
+    try:
+        code = typer.main.get_command(app).main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except PartitaError as error:
+        typer.echo(f"partita: {error}", err=True)
+        sys.exit(1)
+    except (KeyboardInterrupt, click.Abort):
+        typer.echo("partita: interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+class _Notes(logging.Handler):
+    """The library's news as notes on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(f"note: {record.getMessage()}", err=True)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    typer.echo(f"warning: {message}", err=True)

@@ -1,0 +1,106 @@
+"""Options that several commands share, and what their words mean."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from partita.cli.progress import Bar
+from partita.core.errors import ParameterError
+from partita.core.progress import reporting
+from partita.core.threads import thread_limit
+
+LabelFile: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="LABELS",
+        help="Label table, objects in rows, clusterings in columns: CSV, TSV, Parquet, NPY, NPZ, MAT, H5AD; or -.",
+    ),
+]
+IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="NAME", help="Column that names the objects.")]
+Columns: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--columns", "-c", metavar="PATTERN", help="Use only these columns (leiden_*); repeatable."),
+]
+Exclude: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--exclude", metavar="PATTERN", help="Leave these columns out; repeatable.")
+]
+Missing: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="VALUE",
+        help="A value that means 'no label', such as -1; repeatable; none for no such value.",
+    ),
+]
+Weights: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--weight", metavar="NAME=W", help="How much a clustering counts; repeatable.")
+]
+Transpose: TypeAlias = Annotated[
+    bool | None,
+    typer.Option("--transpose/--no-transpose", help="Clusterings stand in rows / in columns, whatever it looks like."),
+]
+Header: TypeAlias = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="The first line of a CSV has names / is data.")
+]
+InputFormat: TypeAlias = Annotated[
+    str | None, typer.Option("--input-format", metavar="NAME", help="csv, tsv, parquet, npy, npz, mat or h5ad.")
+]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Fixes every random choice.")]
+Threads: TypeAlias = Annotated[
+    int | None, typer.Option("--threads", min=1, help="Most threads; the result is the same.")
+]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout.")]
+Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="CSV on stdout.")]
+
+
+@contextmanager
+def working(threads: int | None, quiet: bool) -> Iterator[None]:
+    """Long work: so many threads, progress and news on stderr unless quiet."""
+    logging.getLogger("partita").setLevel(logging.WARNING if quiet else logging.INFO)
+    with thread_limit(threads), Bar(quiet) as bar, reporting(bar.report):
+        yield
+
+
+def pairs(words: list[str] | None, option: str) -> dict[str, str]:
+    """NAME=VALUE words as a dictionary."""
+    found = {}
+    for word in words or []:
+        name, sign, value = word.partition("=")
+        if not sign or not name:
+            raise ParameterError(f"{option} {word}: write {option} NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def missing_values(words: list[str] | None) -> Any:
+    """What --missing says: None when it was not given, () for none, else the values, numbers as numbers."""
+    if words is None or not words:
+        return None
+    return tuple(int(word) if word.lstrip("-").isdigit() else word for word in words if word != "none")
+
+
+def weight_values(words: list[str] | None) -> dict[str, float] | None:
+    """What --weight says, by clustering."""
+    found = {}
+    for name, value in pairs(words, "--weight").items():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise ParameterError(f"--weight {name}={value}: {value!r} is not a number") from None
+    return found or None
+
+
+def folder(path: Path) -> Path:
+    """An output folder, made if it is not there."""
+    from partita.core.errors import FileError
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: cannot make this folder ({error.strerror}); choose another with --output") from None
+    return path

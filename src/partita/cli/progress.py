@@ -1,0 +1,41 @@
+"""The progress bar: on stderr, after the first second, only where stderr is a terminal."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 1.0
+
+
+class Bar:
+    """Draws what the library reports, once it is clear that it takes longer than a second."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.silent = quiet or not sys.stderr.isatty()
+        self.begun = time.monotonic()
+        self.drawing: Any = None
+        self.tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.drawing is not None:
+            self.drawing.stop()
+
+    def report(self, what: str, done: int, total: int) -> None:
+        """Draw one step, if it is time to draw."""
+        if self.silent or time.monotonic() - self.begun < PATIENCE:
+            return
+        if self.drawing is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self.drawing = Progress(console=Console(stderr=True), transient=True)
+            self.drawing.start()
+        if what not in self.tasks:
+            self.tasks[what] = self.drawing.add_task(what, total=total)
+        self.drawing.update(self.tasks[what], completed=done)

@@ -1,0 +1,96 @@
+"""partita run: a label file in, a consensus out."""
+
+from typing import Annotated
+
+import typer
+
+from partita.cli import options
+
+
+def run(
+    labels: options.LabelFile,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where the result goes: .csv, .tsv, .parquet, .json (csv and tsv also .gz); - is stdout.",
+        ),
+    ] = "-",
+    method: Annotated[str, typer.Option("--method", "-m", help="A name from `partita methods`.")] = "voting",
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", help="Number of clusters; optional where the method finds it.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable.")
+    ] = None,
+    seed: options.Seed = 0,
+    id_column: options.IdColumn = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    missing: options.Missing = None,
+    weight: options.Weights = None,
+    transpose: options.Transpose = None,
+    header: options.Header = None,
+    input_format: options.InputFormat = None,
+    harden: Annotated[
+        bool, typer.Option("--harden", help="Turn memberships into their likeliest labels first.")
+    ] = False,
+    compress: Annotated[
+        bool, typer.Option("--compress/--no-compress", help="Work on distinct rows / on one row an object.")
+    ] = True,
+    membership: Annotated[
+        bool, typer.Option("--membership/--no-membership", help="Write the membership columns / leave them out.")
+    ] = True,
+    output_format: Annotated[str | None, typer.Option("--format", help="csv, tsv, parquet or json.")] = None,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the consensus of the clusterings in a label file.
+
+    The labels go to stdout or to --output; a summary goes to stderr. With --json, the result goes to stdout as JSON,
+    or, where --output names a file, the summary does.
+    """
+    from partita import io
+    from partita.api import consensus
+    from partita.core.soft import SoftEnsemble
+
+    kind = "json" if as_json and output == "-" else output_format
+    io.check_writable(output, kind)
+    wanted = io.ReadOptions(
+        format=input_format,
+        id=id_column,
+        columns=tuple(columns or ()),
+        exclude=tuple(exclude or ()),
+        missing=options.missing_values(missing),
+        weights=options.weight_values(weight),
+        transpose=transpose,
+        header=header,
+    )
+    with options.working(threads, quiet):
+        ensemble = io.read(labels, wanted)
+        if harden and isinstance(ensemble, SoftEnsemble):
+            ensemble = ensemble.harden()
+        params = options.pairs(setting, "--set")
+        result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, **params)
+    io.write_consensus(result, output, format=kind, membership=membership, id_name=id_column or "id")
+    _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
+
+
+def _report(result, ensemble, *, to_file: bool, as_json: bool, quiet: bool) -> None:  # type: ignore[no-untyped-def]
+    from partita.cli.show import show
+    from partita.report.summary import clusterings_table, clusters_table, summary
+    from partita.report.tables import as_json as to_json
+
+    if as_json and to_file:
+        typer.echo(to_json(summary(result)))
+    if quiet:
+        return
+    typer.echo(f"{ensemble!r}", err=True)
+    typer.echo(f"{result!r}\n", err=True)
+    show(clusters_table(result), err=True)
+    typer.echo("", err=True)
+    show(clusterings_table(result, ensemble), err=True)
+    for note in result.notes:
+        typer.echo(f"note: {note}", err=True)

@@ -1,0 +1,100 @@
+"""The scikit-learn shell: a consensus function as an estimator over a table of labels."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partita import registry
+from partita.api import consensus
+from partita.core.ensemble import Ensemble
+from partita.core.types import FloatArray, IntArray
+
+
+def _predicts(*what: str) -> Any:
+    """True for an estimator whose method can tell that much of new objects."""
+    return lambda estimator: registry.get(estimator.method).predicts in what
+
+
+class ConsensusClustering(ClusterMixin, BaseEstimator):
+    """Consensus of the base clusterings in the columns of X.
+
+    Parameters
+    ----------
+    method
+        A name from `partita.methods()`.
+    n_clusters
+        The number of clusters; None for methods that find it.
+    params
+        The method's own settings, a dictionary.
+    missing
+        A label value, or several, that mean unobserved, beside NaN and None.
+    random_state
+        Seed of every random choice.
+
+    Attributes
+    ----------
+    labels_
+        (n,) the consensus, -1 for an object without any label.
+    consensus_
+        The whole `Consensus`: confidence, memberships, scores, recipe.
+
+    >>> ConsensusClustering(n_clusters=2).fit_predict([[0, 1], [0, 1], [3, 2]]).tolist()
+    [0, 0, 1]
+    """
+
+    def __init__(
+        self,
+        method: str = "voting",
+        n_clusters: int | None = None,
+        *,
+        params: dict[str, Any] | None = None,
+        missing: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.method = method
+        self.n_clusters = n_clusters
+        self.params = params
+        self.missing = missing
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "ConsensusClustering":
+        """Find the consensus of the columns of X; y is ignored."""
+        table = self._table(X, reset=True)
+        ensemble = Ensemble.from_labels(table, missing=self.missing, transpose=False)
+        seed = self.random_state
+        if not isinstance(seed, (int, np.integer)):
+            seed = int(check_random_state(seed).randint(2**31))
+        self.consensus_ = consensus(ensemble, self.method, self.n_clusters, seed=seed, **(self.params or {}))
+        self.labels_ = self.consensus_.labels
+        return self
+
+    def _table(self, X: Any, reset: bool) -> Any:
+        """X after scikit-learn's checks of shape and feature names; a dataframe stays one, so that any labels pass."""
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        least = 2 if reset else 1  # in predict, the number seen in fit is what counts
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_features=least)
+
+    @available_if(_predicts("labels", "memberships"))
+    def predict(self, X: Any) -> IntArray:
+        """Consensus labels of new objects, given their labels in the same clusterings."""
+        check_is_fitted(self)
+        return self.consensus_.predict(self._table(X, reset=False))
+
+    @available_if(_predicts("memberships"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Memberships of new objects, given their labels in the same clusterings."""
+        check_is_fitted(self)
+        return self.consensus_.predict_proba(self._table(X, reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,144 @@
+"""Array files: NumPy's .npy and .npz, and MATLAB pools (`members`, one column a clustering, and `gt`)."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.errors import FileError
+from partita.io.formats import HDF5_MAGIC, MAGIC_BYTES
+from partita.io.options import ReadOptions
+from partita.io.raw import Raw, check_several, choose, place_of, some
+from partita.io.source import Source
+
+T = TypeVar("T")
+REFERENCES = ("gt", "reference", "consensus")
+"""Arrays that hold one known labelling beside a pool."""
+
+
+def load_array(source: Source, options: ReadOptions) -> Raw:
+    """The clusterings of an array file, called c0, c1, …"""
+    found = _pool(read_arrays(source), source.format)
+    if found.ndim != 2 or 0 in found.shape:
+        raise FileError(
+            f"the array has shape {found.shape}; "
+            "a label table has two dimensions, objects in rows and clusterings in columns"
+        )
+    names = tuple(f"c{j}" for j in range(found.shape[1]))
+    choice = choose(names, None, options)
+    if not options.transpose:
+        check_several([names[j] for j in choice.labels])
+    ids = None if choice.ids is None else found[:, choice.ids]
+    if found.dtype.kind in "iuf":
+        return Raw(names, matrix=found, ids=ids, header=False).pick(choice.labels)
+    return Raw(names, tuple(found[:, j] for j in range(found.shape[1])), ids=ids, header=False).pick(choice.labels)
+
+
+def read_arrays(source: Source) -> dict[str, NDArray[Any]]:
+    """The arrays of a file by name; the one of a .npy has the name ''."""
+    if source.format == "npy":
+        arrays = {"": _guarded(lambda: np.load(source.handle(), allow_pickle=False), "an npy file")}
+    elif source.format == "npz":
+        arrays = _guarded(lambda: _read_npz(source), "an npz file")
+    else:
+        arrays = _read_mat(source)
+    return {name: _usable(np.asarray(array), name) for name, array in arrays.items()}
+
+
+def reference(arrays: dict[str, NDArray[Any]], name: str | None) -> tuple[str, NDArray[Any]]:
+    """The one labelling of an array file: the named array, else `gt`, `reference` or `consensus`, else the only one."""
+    if name is not None:
+        place_of(name, list(arrays))
+    else:
+        flat = [key for key, array in arrays.items() if array.size == max(array.shape, default=0)]
+        marked = [key for key in REFERENCES if key in arrays] or flat
+        if len(marked) != 1 and not (set(marked) & set(REFERENCES)):
+            raise FileError(f"holds {some(list(arrays))}; say which is the labelling by column= (--column)")
+        name = marked[0]
+    values = arrays[name]
+    if values.size == 0 or values.size != max(values.shape, default=0):
+        raise FileError(f"{name or 'the array'} has shape {values.shape}; one labelling is one value an object")
+    return name or "labels", values.reshape(-1)
+
+
+def _guarded(read: Callable[[], T], what: str) -> T:
+    """Parsers of binary files raise all kinds of errors when the bytes are damaged."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return read()
+    except (OSError, MemoryError, FileError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        if "allow_pickle" in reason or "pickle" in reason.lower():
+            raise FileError(
+                "holds pickled Python objects, which are not read; save a plain array of integers or strings"
+            ) from None
+        raise FileError(f"cannot be read as {what}: it is cut off or damaged ({reason}); make it again") from None
+
+
+def _read_npz(source: Source) -> dict[str, NDArray[Any]]:
+    with np.load(source.handle(), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def _usable(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.dtype.kind == "S":
+        try:
+            return np.char.decode(array, "utf-8")
+        except UnicodeDecodeError:
+            raise FileError(f"{name or 'the array'} holds bytes that are not UTF-8; save strings") from None
+    return array
+
+
+def _pool(arrays: dict[str, NDArray[Any]], kind: str) -> NDArray[Any]:
+    """The array that is the label table."""
+    if kind == "npy":
+        return arrays[""]
+    wanted = "members" if kind == "mat" else "labels"
+    if wanted in arrays:
+        array = arrays[wanted]
+    else:
+        tables = [array for name, array in arrays.items() if array.ndim == 2 and name not in REFERENCES]
+        if kind == "mat" or len(tables) != 1:
+            raise FileError(
+                f"holds no {wanted!r} array, but {some(list(arrays)) or 'nothing'}; save the label table as {wanted!r}"
+            )
+        array = tables[0]
+    if array.dtype.kind not in "iufbU":
+        raise FileError(f"{wanted!r} is an array of {array.dtype}; save labels as a plain array of integers or strings")
+    return array
+
+
+def _read_mat(source: Source) -> dict[str, NDArray[Any]]:
+    from scipy.io import loadmat
+
+    magic = _head(source)
+    if magic.startswith((HDF5_MAGIC, b"MATLAB 7.3")):
+        return _read_mat_hdf5(source)
+    found = _guarded(lambda: loadmat(source.handle(), appendmat=False), "a MATLAB file")
+    return {name: array for name, array in found.items() if isinstance(array, np.ndarray) and not name.startswith("__")}
+
+
+def _head(source: Source) -> bytes:
+    if source.data is not None:
+        return source.data[:MAGIC_BYTES].tobytes()
+    assert source.path is not None
+    with source.path.open("rb") as file:
+        return file.read(MAGIC_BYTES)
+
+
+def _read_mat_hdf5(source: Source) -> dict[str, NDArray[Any]]:
+    try:
+        import h5py
+    except ImportError:
+        raise FileError("is a MATLAB 7.3 file; save it with -v7 in MATLAB, or install h5py") from None
+
+    def read() -> dict[str, NDArray[Any]]:
+        with h5py.File(source.handle(), "r") as file:
+            return {name: item[()].T for name, item in file.items() if isinstance(item, h5py.Dataset)}
+
+    return _guarded(read, "a MATLAB 7.3 file")

@@ -1,0 +1,128 @@
+"""Where the bytes come from: a file, a compressed file or standard input; and errors that name it."""
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.errors import FileError, PartitaError
+from partita.io.formats import (
+    GZIP_MAGIC,
+    MAGIC_BYTES,
+    STREAM,
+    TEXT,
+    check_format,
+    detect_format,
+    is_packed,
+)
+
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to read: its format, and its path or its bytes."""
+
+    format: str
+    path: Path | None
+    data: NDArray[np.uint8] | None = None
+
+    def handle(self) -> Any:
+        """What a binary reader opens: the path, or the bytes as a file."""
+        return str(self.path) if self.data is None else io.BytesIO(self.data.data)
+
+
+@contextmanager
+def naming(path: str | Path, stream: str = "standard input") -> Iterator[None]:
+    """Puts the file's name before every error; what the system refuses becomes a FileError."""
+    shown = stream if str(path) == STREAM else str(path)
+    try:
+        yield
+    except PartitaError as error:
+        raise type(error)(f"{shown}: {error}") from error.__cause__
+    except FileNotFoundError:
+        raise FileError(f"{shown}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise FileError(f"{shown}: is a directory; give a file") from None
+    except PermissionError:
+        raise FileError(f"{shown}: permission denied; check who may read or write it") from None
+    except OSError as error:
+        raise FileError(f"{shown}: {error.strerror or error}") from None
+    except MemoryError:
+        raise FileError(f"{shown}: asks for more memory than there is; the file is damaged or too large") from None
+
+
+def open_source(path: str | Path, kind: str | None, known: tuple[str, ...]) -> Source:
+    """The file at `path` (`-` for standard input), with its bytes in memory when it is text, compressed or a stream."""
+    asked = None if kind is None else check_format(kind, known)
+    if str(path) == STREAM:
+        data = _unpacked(_drained(sys.stdin.buffer))
+        return _checked(Source(asked or _looks(data[:MAGIC_BYTES].tobytes()), None, data))
+    place = Path(path)
+    if "\0" in str(place):
+        raise FileError("the path holds a zero byte; check the path")
+    with place.open("rb") as file:
+        magic = file.read(MAGIC_BYTES)
+    found = asked or check_format(detect_format(place), known)
+    packed = magic.startswith(GZIP_MAGIC)
+    if is_packed(place) and not packed:
+        raise FileError("is not gzip data though its name ends in .gz; rename it or compress it")
+    if packed:
+        with place.open("rb") as file:
+            return _checked(Source(found, place, _unzipped(file)))
+    return _checked(Source(found, place, np.fromfile(place, np.uint8) if found in (*TEXT, "json") else None), magic)
+
+
+def _checked(source: Source, magic: bytes = b"") -> Source:
+    """The source, unless its first bytes belong to another format than its name says."""
+    if source.data is not None:
+        magic = source.data[:MAGIC_BYTES].tobytes()
+    if not magic:
+        raise FileError("the file is empty")
+    looks = _looks(magic)
+    fitting = {looks}
+    if looks == "csv":
+        fitting |= {"tsv", "json", "mat"}  # MATLAB 4 files carry no mark
+    if looks in ("h5ad", "mat"):
+        fitting |= {"h5ad", "mat"}  # MATLAB 7.3 files are HDF5
+    if source.format in fitting:
+        return source
+    if looks == "csv":
+        raise FileError(f"is not a {source.format} file, or its beginning is damaged; make it again")
+    raise FileError(f"holds {looks} data, not {source.format}; say format={looks!r} (--format {looks}) or rename it")
+
+
+def _looks(magic: bytes) -> str:
+    """The format by the first bytes; a text may begin with a column called PAR1."""
+    looks = detect_format(magic)
+    return "csv" if looks == "parquet" and all(byte >= 32 or byte in b"\t\r\n" for byte in magic) else looks
+
+
+def _drained(file: IO[bytes] | gzip.GzipFile) -> bytearray:
+    """All that is left in a file, in memory that kernels may take as writable (they are compiled for that alone)."""
+    data = bytearray()
+    while block := file.read(_BLOCK):
+        data += block
+    return data
+
+
+def _unzipped(file: IO[bytes]) -> NDArray[np.uint8]:
+    try:
+        with gzip.GzipFile(fileobj=file) as unpacking:
+            return np.frombuffer(_drained(unpacking), np.uint8)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileError(f"the gzip data is cut off or damaged ({error}); fetch or make the file again") from None
+
+
+def _unpacked(data: bytearray) -> NDArray[np.uint8]:
+    if not data:
+        raise FileError("the file is empty")
+    return _unzipped(io.BytesIO(data)) if data.startswith(GZIP_MAGIC) else np.frombuffer(data, np.uint8)

@@ -1,0 +1,86 @@
+"""A consensus as plain values that strict JSON can hold."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from partita.core.consensus import Consensus
+from partita.core.types import FloatArray
+
+
+def summary(consensus: Consensus, membership: bool) -> dict[str, Any]:
+    """All of a result but its model."""
+    objects: dict[str, Any] = {}
+    if consensus.ids is not None:
+        objects["id"] = plain(id_list(consensus.ids).to_pylist())
+    objects["consensus"] = consensus.labels.tolist()
+    objects["confidence"] = plain(consensus.confidence)
+    if membership and consensus.membership is not None:
+        objects["membership"] = plain(consensus.membership)
+    return {
+        "recipe": recipe_of(consensus),
+        "k": consensus.k,
+        "k_asked": consensus.k_asked,
+        "scores": plain(consensus.scores),
+        "notes": list(consensus.notes),
+        "converged": plain(consensus.converged),
+        "trace": plain(consensus.trace),
+        "clusters": consensus.sizes.tolist(),
+        "objects": objects,
+    }
+
+
+def recipe_of(consensus: Consensus) -> Any:
+    """The recipe as plain values, None when there is none."""
+    if consensus.recipe is None:
+        return None
+    recipe = consensus.recipe
+    return {name: plain(getattr(recipe, name)) for name in type(recipe).__dataclass_fields__}
+
+
+def plain(value: Any) -> Any:
+    """Any setting or figure as JSON can hold it: NaN and infinities as None, what is unknown as text."""
+    if isinstance(value, np.ndarray):
+        return _plain_array(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    return str(value)
+
+
+def _plain_array(array: Any) -> Any:
+    if array.dtype.kind in "iub":
+        return array.tolist()
+    if array.dtype.kind == "f":
+        finite = np.isfinite(array)
+        values = array.astype(object)
+        values[~finite] = None
+        return values.tolist()
+    return plain(array.tolist())
+
+
+def nullable(values: FloatArray) -> pa.Array:
+    """Floats as an Arrow column that is empty where they are NaN."""
+    return pa.array(np.asarray(values), from_pandas=True)
+
+
+def id_list(ids: Any) -> pa.Array:
+    """Ids as an Arrow column of their own kind, or as text when they are of several kinds."""
+    try:
+        array = pa.array(ids)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        array = pa.array([str(value) for value in ids.tolist()])
+    return array.cast(pa.string()) if pa.types.is_binary(array.type) or pa.types.is_nested(array.type) else array

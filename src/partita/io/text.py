@@ -1,0 +1,130 @@
+"""Text tables: comma-, semicolon- or tab-separated."""
+
+import csv
+import io
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+from numpy.typing import NDArray
+
+from partita.core.coding import BLANKS
+from partita.core.errors import FileError
+from partita.io.header import Header, not_utf8, read_header, trimmed
+from partita.io.options import ReadOptions
+from partita.io.plain import read_plain
+from partita.io.raw import Choice, Raw, check_several, choose, is_soft
+from partita.kernels.text import EMPTY
+
+_LABELS = pa.dictionary(pa.int32(), pa.string())
+_LARGEST_BLOCK = (1 << 31) - 1
+
+
+def load_text(data: NDArray[np.uint8], kind: str, options: ReadOptions) -> Raw:
+    """The clusterings of a text table."""
+    data, header = read_top(data, kind, options.header)
+    choice = choose(header.names, header.row_names, options)
+    if not options.transpose:
+        check_several([header.names[j] for j in choice.labels], f"; is {header.delimiter!r} the wrong delimiter?")
+    return read_columns(data, header, choice, everything=bool(options.transpose))
+
+
+def read_top(data: NDArray[np.uint8], kind: str, header: bool | None) -> tuple[NDArray[np.uint8], Header]:
+    """The text, trimmed, and its header; there must be data under it."""
+    data = trimmed(data)
+    found = read_header(data, "\t" if kind == "tsv" else None, header)
+    if found.start >= len(data):
+        raise FileError("holds a header and no data; give one row an object")
+    return data, found
+
+
+def read_columns(data: NDArray[np.uint8], header: Header, choice: Choice, everything: bool = False) -> Raw:
+    """The chosen columns, by the fast route when it can; `everything` reads memberships as text too."""
+    names = tuple(header.names[j] for j in choice.labels)
+    plain = read_plain(data[header.start :], header.delimiter, len(header.names), choice)
+    if plain is not None:
+        return Raw(names, matrix=plain.labels, empty=EMPTY, ids=plain.ids, text=True, header=header.given)
+    types: dict[str, Any] = {
+        str(j): pa.float64() if is_soft(header.names[j]) and not everything else _LABELS for j in choice.labels
+    }
+    if choice.ids is not None:
+        types[str(choice.ids)] = pa.string()
+    table = _read_general(data, header, types)
+    ids = None if choice.ids is None else table.column(str(choice.ids))
+    columns = tuple(table.column(str(j)) for j in choice.labels)
+    return Raw(names, columns, ids=ids, text=True, header=header.given)
+
+
+def _read_general(data: NDArray[np.uint8], header: Header, types: dict[str, Any]) -> pa.Table:
+    """The columns of `types` (keyed by place), with quotes and words; a broken table raises with its line."""
+    body = data[header.start :]
+    if len(header.names) > 1 and re.search(rb"\n\r?\n", body.data):
+        _find_ragged(data, header)
+    block = 1 << 22
+    while True:
+        try:
+            return _parse(body, header, types, block)
+        except pa.ArrowInvalid as error:
+            reason = str(error)
+        if "straddl" in reason and block != _LARGEST_BLOCK:
+            block = _LARGEST_BLOCK  # one line is longer than a block
+        elif "conversion error to double" in reason and pa.float64() in types.values():
+            types = {place: _LABELS if kind == pa.float64() else kind for place, kind in types.items()}
+        else:
+            raise _diagnosed(data, header, reason)
+
+
+def _parse(body: NDArray[np.uint8], header: Header, types: dict[str, Any], block: int) -> pa.Table:
+    quotes = bool(re.search(rb'"', body.data))
+    places = [str(j) for j in range(len(header.names))]
+    return pacsv.read_csv(
+        pa.BufferReader(pa.py_buffer(body)),
+        pacsv.ReadOptions(column_names=places, block_size=min(block, max(len(body), 1 << 10) + 1)),
+        pacsv.ParseOptions(delimiter=header.delimiter, newlines_in_values=quotes, ignore_empty_lines=False),
+        pacsv.ConvertOptions(column_types=types, include_columns=list(types), null_values=sorted(BLANKS)),
+    )
+
+
+def _diagnosed(data: NDArray[np.uint8], header: Header, reason: str) -> FileError:
+    """What is wrong with a table that Arrow refused, found by reading it again line by line."""
+    if "UTF8" not in reason:
+        _find_ragged(data, header)
+    _find_bad_byte(data)
+    return FileError(f"cannot be read as a table ({reason.splitlines()[0][:200]}); check quotes and delimiters")
+
+
+def _records(data: NDArray[np.uint8], header: Header) -> Any:
+    stream = pa.BufferReader(pa.py_buffer(data[header.start :]))
+    return csv.reader(
+        io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline=""), delimiter=header.delimiter
+    )
+
+
+def _find_ragged(data: NDArray[np.uint8], header: Header) -> None:
+    """Raise for the first line with too few or too many cells, if there is one."""
+    records = _records(data, header)
+    width = len(header.names)
+    line = header.line
+    try:
+        for record in records:
+            if not record:
+                raise FileError(f"line {line} is empty; remove it, or fill it with {width} cells")
+            if len(record) != width:
+                what = "the header" if header.line > 1 else "the first line"
+                raise FileError(
+                    f"line {line} has {len(record)} cell{'s' * (len(record) != 1)}, {what} {width}; "
+                    f"make rows equally long (an unobserved label is an empty cell between delimiters)"
+                )
+            line = header.line + records.line_num
+    except csv.Error as error:
+        raise FileError(f"line {line} cannot be read ({error}); check its quotes") from None
+
+
+def _find_bad_byte(data: NDArray[np.uint8]) -> None:
+    """Raise for the first line that is not UTF-8, if there is one."""
+    try:
+        str(data.data, "utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(int(np.count_nonzero(data[: error.start] == 10)) + 1, int(data[error.start])) from None

@@ -1,0 +1,77 @@
+"""Scores add over columns, counts add over rows: the two loops behind voting, k-means on labels and mixtures.
+
+A table (t, k) holds one row for each of the t labels of all columns together; column j's begin at `offsets[j]`.
+"""
+
+import numpy as np
+
+from partita.kernels.compiling import Array, kernel
+
+
+@kernel
+def add_scores(labels: Array, offsets: Array, tables: Array, out: Array, start: int, stop: int) -> None:
+    """Add to `out[i]` the table rows of the labels of row i; a missing label adds nothing."""
+    for i in range(start, stop):
+        for j in range(labels.shape[1]):
+            label = labels[i, j]
+            if label >= 0:
+                place = offsets[j] + label
+                for c in range(tables.shape[1]):
+                    out[i, c] += tables[place, c]
+
+
+@kernel
+def assign_rows(
+    labels: Array, offsets: Array, tables: Array, bias: Array, chosen: Array, best: Array, start: int, stop: int
+) -> None:
+    """Give each row the cluster of highest score (the first of equals) and keep that score."""
+    scores = np.empty(tables.shape[1])
+    for i in range(start, stop):
+        for c in range(scores.shape[0]):
+            scores[c] = bias[c]
+        for j in range(labels.shape[1]):
+            label = labels[i, j]
+            if label >= 0:
+                place = offsets[j] + label
+                for c in range(scores.shape[0]):
+                    scores[c] += tables[place, c]
+        winner = 0
+        for c in range(1, scores.shape[0]):
+            if scores[c] > scores[winner]:
+                winner = c
+        chosen[i] = winner
+        best[i] = scores[winner]
+
+
+@kernel
+def count_labels(
+    labels: Array, offsets: Array, chosen: Array, counts: Array, tables: Array, sizes: Array, start: int, stop: int
+) -> None:
+    """Count, with multiplicities, the labels and the rows of each cluster."""
+    for i in range(start, stop):
+        cluster = chosen[i]
+        if cluster < 0:
+            continue
+        sizes[cluster] += counts[i]
+        for j in range(labels.shape[1]):
+            label = labels[i, j]
+            if label >= 0:
+                tables[offsets[j] + label, cluster] += counts[i]
+
+
+@kernel
+def hamming_to(labels: Array, weights: Array, center: int, distance: Array, start: int, stop: int) -> None:
+    """Lower each row's distance to its distance from row `center`, if that is smaller.
+
+    The distance is the weighted share of differing labels among the columns known in both rows, 1 where there is none.
+    """
+    for i in range(start, stop):
+        differ = 0.0
+        shared = 0.0
+        for j in range(labels.shape[1]):
+            if labels[i, j] >= 0 and labels[center, j] >= 0:
+                shared += weights[j]
+                if labels[i, j] != labels[center, j]:
+                    differ += weights[j]
+        found = differ / shared if shared > 0.0 else 1.0
+        distance[i] = min(distance[i], found)

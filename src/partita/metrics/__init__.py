@@ -1,0 +1,95 @@
+"""Measures of agreement: between two labellings, between a labelling and an ensemble, and of fitted models.
+
+A measure of two labellings comes twice: `nmi(a, b, weights=None)` takes labels of any kind, `nmi_of(table)` the
+`Contingency` they make, so that several measures share one table. `MEASURES` lists those that compare with a truth.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+
+from partita.metrics.contingency import Contingency, contingency, ensemble_tables, from_dense
+from partita.metrics.ensemble import agreement_confidence, anmi, anmi_of, column_nmi, pairwise_ari, pairwise_nmi
+from partita.metrics.information import (
+    ami,
+    ami_of,
+    entropy,
+    mutual_information,
+    mutual_information_of,
+    nmi,
+    nmi_of,
+    variation_of_information,
+    variation_of_information_of,
+)
+from partita.metrics.matching import f1, f1_of, micro_precision, micro_precision_of, misassignment, misassignment_of
+from partita.metrics.model import gmr, perplexity
+from partita.metrics.pairs import ari, ari_of, rand, rand_of
+
+
+class Measure(NamedTuple):
+    """A measure of a labelling (rows of the table) against a truth (columns)."""
+
+    of: Callable[[Contingency], float]
+    symmetric: bool
+    """Whether the two may change places."""
+    better: Literal["higher", "lower"]
+    best: float
+    """The value of a labelling that equals the truth."""
+    summary: str
+
+
+MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
+    {
+        "nmi": Measure(nmi_of, True, "higher", 1.0, "normalised mutual information, geometric mean of the entropies"),
+        "ami": Measure(ami_of, True, "higher", 1.0, "mutual information adjusted for chance"),
+        "ari": Measure(ari_of, True, "higher", 1.0, "Rand index adjusted for chance"),
+        "rand": Measure(rand_of, True, "higher", 1.0, "share of pairs of objects treated alike"),
+        "variation_of_information": Measure(
+            variation_of_information_of, True, "lower", 0.0, "information in one partition but not in both, in nats"
+        ),
+        "micro_precision": Measure(
+            micro_precision_of, False, "higher", 1.0, "share of objects in their cluster's majority class; grows with k"
+        ),
+        "misassignment": Measure(
+            misassignment_of, True, "lower", 0.0, "share of objects outside the best one-to-one match"
+        ),
+        "f1": Measure(f1_of, True, "higher", 1.0, "harmonic mean of mean cluster precision and mean class recall"),
+    }
+)
+"""The measures of a labelling against a truth, by name."""
+
+__all__ = [
+    "MEASURES",
+    "Contingency",
+    "Measure",
+    "agreement_confidence",
+    "ami",
+    "ami_of",
+    "anmi",
+    "anmi_of",
+    "ari",
+    "ari_of",
+    "column_nmi",
+    "contingency",
+    "ensemble_tables",
+    "entropy",
+    "f1",
+    "f1_of",
+    "from_dense",
+    "gmr",
+    "micro_precision",
+    "micro_precision_of",
+    "misassignment",
+    "misassignment_of",
+    "mutual_information",
+    "mutual_information_of",
+    "nmi",
+    "nmi_of",
+    "pairwise_ari",
+    "pairwise_nmi",
+    "perplexity",
+    "rand",
+    "rand_of",
+    "variation_of_information",
+    "variation_of_information_of",
+]

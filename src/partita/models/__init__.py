@@ -1,0 +1,1 @@
+"""Consensus by a model of the label table: parameters, scores, counts, and the loops that fit them."""

@@ -1,0 +1,52 @@
+"""The consensus functions by name: one line each, as strings, so that listing them imports no algorithm."""
+
+import difflib
+import importlib
+from typing import Any
+
+from partita.core.errors import MethodError
+from partita.core.method import Method
+
+METHODS: dict[str, str] = {
+    "voting": "partita.graph.voting",
+    "qmi": "partita.models.qmi",
+}
+
+
+def get(name: str) -> Method:
+    """The method of that name."""
+    if name not in METHODS:
+        close = difflib.get_close_matches(str(name), METHODS, n=1)
+        guess = f"did you mean {close[0]!r}? " if close else ""
+        raise MethodError(f"no method is called {name!r}; {guess}there are {', '.join(METHODS)}")
+    method: Method = importlib.import_module(METHODS[name]).METHOD
+    return method
+
+
+def summary(name: str) -> str:
+    """What the method does in a line: the first line of its module."""
+    method = get(name)
+    text = importlib.import_module(method.fit.__module__).__doc__ or ""
+    return text.strip().splitlines()[0].partition(": ")[2].rstrip(".")
+
+
+def methods() -> list[dict[str, Any]]:
+    """Every method with what it takes and claims, a row each.
+
+    >>> [row["name"] for row in methods()][:2]
+    ['voting', 'qmi']
+    """
+    return [_row(name, get(name)) for name in METHODS]
+
+
+def _row(name: str, method: Method) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": summary(name),
+        "takes": "hard" if method.takes.__name__ == "Ensemble" else "hard, soft",
+        "missing labels": method.handles_missing,
+        "k": "optional" if method.chooses_k else "required",
+        "random": not method.deterministic,
+        "new objects": method.predicts,
+        "cite": method.cite,
+    }

@@ -1,0 +1,63 @@
+"""What a consensus says, as tables: its clusters, and the base clusterings behind it."""
+
+from typing import Any
+
+import numpy as np
+
+from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
+from partita.core.soft import SoftEnsemble
+from partita.metrics import column_nmi
+from partita.report.tables import TextTable
+
+
+def clusters_table(consensus: Consensus) -> TextTable:
+    """One row a cluster: objects, share, how sure."""
+    known = max(len(consensus) - consensus.unknown, 1)
+    rows = []
+    for cluster, size in enumerate(consensus.sizes.tolist()):
+        members = consensus.labels == cluster
+        sure = None if consensus.confidence is None else consensus.confidence[members]
+        mean, least = (None, None) if sure is None else (float(sure.mean()), float(sure.min()))
+        rows.append((cluster, size, f"{size / known:.0%}", mean, least))
+    return TextTable("Clusters", ("cluster", "objects", "share", "mean confidence", "lowest"), tuple(rows))
+
+
+def clusterings_table(consensus: Consensus, ensemble: Ensemble | SoftEnsemble) -> TextTable:
+    """One row a base clustering: labels, gaps, weight, agreement with the consensus."""
+    agreement = column_nmi(ensemble, consensus.labels)
+    rows = []
+    for j, name in enumerate(ensemble.names):
+        known = ensemble.labels[:, j] >= 0 if isinstance(ensemble, Ensemble) else ensemble.known[:, j]
+        missing = f"{1 - np.mean(known):.0%}"
+        rows.append((name, ensemble.sizes[j], missing, float(ensemble.weights[j]), float(agreement[j])))
+    columns = ("clustering", "labels", "missing", "weight", "NMI with consensus")
+    return TextTable("Base clusterings", columns, tuple(rows))
+
+
+def summary(consensus: Consensus) -> dict[str, Any]:
+    """The result without its objects, ready for JSON."""
+    recipe = consensus.recipe
+    return {
+        "objects": len(consensus),
+        "clusters": consensus.k,
+        "clusters asked": consensus.k_asked,
+        "cluster sizes": consensus.sizes.tolist(),
+        "objects without labels": consensus.unknown,
+        "scores": dict(consensus.scores),
+        "converged": consensus.converged,
+        "iterations": len(consensus.trace),
+        "confidence": consensus.detail.get("confidence"),
+        "notes": list(consensus.notes),
+        "recipe": None
+        if recipe is None
+        else {
+            "method": recipe.method,
+            "params": dict(recipe.params),
+            "k": recipe.k,
+            "seed": recipe.seed,
+            "version": recipe.version,
+            "fingerprint": recipe.fingerprint,
+            "compress": recipe.compress,
+        },
+    }

@@ -1,0 +1,65 @@
+"""A small table, and the ways to write it down."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """Named columns and rows of plain values."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def csv(self) -> str:
+        """Comma-separated, full precision."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return out.getvalue()
+
+    def json(self) -> str:
+        """A list of records."""
+        return as_json([dict(zip(self.columns, row, strict=True)) for row in self.rows])
+
+    def markdown(self) -> str:
+        """A pipe table."""
+        lines = ["| " + " | ".join(self.columns) + " |", "|" + "|".join(" --- " for _ in self.columns) + "|"]
+        lines += ["| " + " | ".join(shown(cell).replace("|", "\\|") for cell in row) + " |" for row in self.rows]
+        return "\n".join(lines) + "\n"
+
+
+def shown(value: Any) -> str:
+    """A value as a person reads it.
+
+    >>> [shown(value) for value in (0.51234, True, None, 12)]
+    ['0.512', 'yes', '', '12']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}" if math.isfinite(value) else str(value)
+    return str(value)
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON: numbers that are not finite become null."""
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value

@@ -1,0 +1,22 @@
+"""Where iterative methods begin: each start gives every row of an ensemble one of k labels."""
+
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias
+
+from numpy.random import Generator
+
+from partita.core.ensemble import Ensemble
+from partita.core.types import IntArray
+from partita.starts.base import base_start
+from partita.starts.plusplus import plusplus_start
+from partita.starts.random import random_start
+
+Start: TypeAlias = Literal["kmeans++", "base", "random"]
+
+STARTS: Final[dict[str, Callable[[Ensemble, int, Generator], IntArray]]] = {
+    "kmeans++": plusplus_start,
+    "base": base_start,
+    "random": random_start,
+}
+
+__all__ = ["STARTS", "Start", "base_start", "plusplus_start", "random_start"]

@@ -1,0 +1,299 @@
+"""What every consensus function must do, by what it claims.
+
+A check is `check_…(name, method)`; `CHECKS` pairs each with the claim that calls for it. A new method is tested without
+a new test: `test_methods.py` crosses the registry with this list.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import partita
+from partita import Ensemble, SoftEnsemble
+from partita.core import threads
+from partita.core.errors import MethodError, ParameterError
+from partita.core.method import Method
+from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
+
+K = 4
+
+
+def run(name: str, ensemble, k=K, **options):
+    return partita.consensus(ensemble, name, k, **options)
+
+
+def sample(method: Method, **options):
+    """A sample table: with gaps where the method takes them."""
+    return noisy(missing=0.15 if method.handles_missing else 0.0, **options)
+
+
+def check_valid_result(name: str, method: Method) -> None:
+    """Labels are numbered by first appearance, memberships and confidence are shares, the trace is finite."""
+    result = run(name, sample(method))
+    first = [int(np.flatnonzero(result.labels == c)[0]) for c in range(result.k)]
+    assert first == sorted(first) and result.labels.min() == 0
+    assert 1 <= result.k <= K == result.k_asked
+    assert result.confidence is not None and ((result.confidence >= 0) & (result.confidence <= 1 + 1e-12)).all()
+    assert result.detail["confidence"]
+    assert 0 <= result.scores["anmi"] <= 1
+    assert np.isfinite(result.trace).all()
+    if result.membership is not None:
+        assert np.allclose(result.membership.sum(axis=1), 1) and (result.membership >= 0).all()
+        own = result.membership[np.arange(len(result)), result.labels]
+        assert np.allclose(own, result.membership.max(axis=1))
+    assert not result.labels.flags.writeable
+
+
+def check_ignores_label_names(name: str, method: Method) -> None:
+    """Renaming the clusters inside a base clustering must not change the consensus."""
+    labels, _ = noisy_labels(missing=0.15 if method.handles_missing else 0.0)
+    renamed = np.where(labels == -1, -1, 7 * labels + 3)
+    words = [[None if x == -1 else f"label {9 - x}" for x in row] for row in labels]
+    expected = run(name, Ensemble.from_labels(labels, missing=-1)).labels
+    assert np.array_equal(run(name, Ensemble.from_labels(renamed, missing=-1)).labels, expected)
+    assert np.array_equal(run(name, Ensemble.from_labels(words)).labels, expected)
+
+
+def check_ignores_column_order(name: str, method: Method) -> None:
+    """The order of the base clusterings must not matter."""
+    ensemble = sample(method)
+    order = np.random.default_rng(5).permutation(len(ensemble.names))
+    assert np.array_equal(run(name, ensemble.columns(order)).labels, run(name, ensemble).labels)
+
+
+def check_ignores_row_order(name: str, method: Method) -> None:
+    """f(P X) = P f(X): files are often sorted by class, and that must not turn into score."""
+    ensemble = sample(method)
+    expected = run(name, ensemble).labels
+    for seed in (1, 2):
+        order = np.random.default_rng(seed).permutation(len(ensemble))
+        assert same_partition(run(name, ensemble.rows(order)).labels, expected[order])
+    by_class = np.argsort(expected, kind="stable")
+    assert same_partition(run(name, ensemble.rows(by_class)).labels, expected[by_class])
+
+
+def check_repeated_rows_are_weights(name: str, method: Method) -> None:
+    """A row that stands for three objects is the row written three times."""
+    ensemble = sample(method, n=40)
+    counts = 1 + np.arange(40) % 3
+    repeated = np.repeat(np.arange(40), counts)
+    assert same_partition(
+        run(name, ensemble.with_counts(counts)).labels[repeated], run(name, ensemble.rows(repeated)).labels
+    )
+
+
+def check_compression_changes_nothing(name: str, method: Method) -> None:
+    """Distinct rows with multiplicities give what the full table gives."""
+    ensemble = sample(method, n=120, r=5, noise=0.1)
+    whole, distinct = (run(name, ensemble, compress=compress) for compress in (False, True))
+    assert same_partition(whole.labels, distinct.labels)
+    assert whole.scores["anmi"] == pytest.approx(distinct.scores["anmi"], abs=1e-12)
+
+
+def check_ignores_empty_column(name: str, method: Method) -> None:
+    """A clustering in which nothing is known adds nothing."""
+    labels, _ = noisy_labels(missing=0.15)
+    wider = np.column_stack([labels[:, :3], np.full(len(labels), -1), labels[:, 3:]])
+    expected = run(name, Ensemble.from_labels(labels, missing=-1)).labels
+    assert np.array_equal(run(name, Ensemble.from_labels(wider, missing=-1)).labels, expected)
+
+
+def check_ignores_weightless_column(name: str, method: Method) -> None:
+    """A clustering of weight 0 adds nothing, and only the ratio of weights matters."""
+    ensemble = sample(method)
+    expected = run(name, ensemble.columns([0, 1, 3, 4, 5, 6])).labels
+    weights = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    for scale in (1.0, 4.0):
+        weighted = dataclasses.replace(ensemble, weights=scale * weights)
+        assert same_partition(run(name, weighted).labels, expected)
+
+
+def check_marks_objects_without_labels(name: str, method: Method) -> None:
+    """An object of which nothing is known gets -1, a NaN membership and a note; the others do not notice it."""
+    labels, _ = noisy_labels(missing=0.15)
+    with_empty = np.insert(labels, [0, 30], -1, axis=0)
+    result = run(name, Ensemble.from_labels(with_empty, missing=-1))
+    empty = (with_empty == -1).all(axis=1)
+    assert empty.sum() == 2 and np.array_equal(result.labels == -1, empty) and result.unknown == 2
+    assert np.isnan(result.confidence[empty]).all()
+    assert result.membership is None or np.isnan(result.membership[empty]).all()
+    assert any("2 objects" in note for note in result.notes)
+    assert same_partition(result.labels[~empty], run(name, Ensemble.from_labels(labels, missing=-1)).labels)
+
+
+def check_refuses_missing(name: str, method: Method) -> None:
+    """A method that cannot take gaps says so."""
+    with pytest.raises(MethodError, match="missing labels"):
+        run(name, noisy(missing=0.15))
+
+
+def check_same_seed_same_result(name: str, method: Method) -> None:
+    """A seed fixes everything, for one thread and for two, and NumPy's global state is left alone."""
+    ensemble = sample(method, n=200)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "CHUNK", 16)
+        results = [run(name, ensemble, seed=3, threads=count) for count in (1, 2, 2)]
+    for result in results[1:]:
+        assert np.array_equal(result.labels, results[0].labels)
+        assert result.trace == results[0].trace and dict(result.scores) == dict(results[0].scores)
+        assert np.array_equal(result.confidence, results[0].confidence)
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+def check_seed_changes_nothing(name: str, method: Method) -> None:
+    """A method that claims to be deterministic gives one answer for all seeds."""
+    ensemble = sample(method, noise=0.5)
+    assert np.array_equal(run(name, ensemble, seed=1).labels, run(name, ensemble, seed=2).labels)
+
+
+def check_leaves_input_alone(name: str, method: Method) -> None:
+    """The caller's array and the ensemble are as they were."""
+    labels, _ = noisy_labels(missing=0.15 if method.handles_missing else 0.0)
+    copy = labels.copy()
+    ensemble = Ensemble.from_labels(labels, missing=-1)
+    fingerprint = ensemble.fingerprint
+    run(name, ensemble)
+    assert np.array_equal(labels, copy) and labels.flags.writeable
+    assert dataclasses.replace(ensemble).fingerprint == fingerprint
+
+
+def check_returns_unanimous_ensemble(name: str, method: Method) -> None:
+    """Clusterings that all say the same are returned as they are."""
+    truth = np.random.default_rng(1).permutation(np.arange(48) % K)
+    ensemble = Ensemble.from_labels(np.stack([truth, (truth + 1) % K, 3 - truth, truth], axis=1))
+    result = run(name, ensemble)
+    assert same_partition(result.labels, truth)
+    assert result.scores["anmi"] == pytest.approx(1) and result.confidence.min() == pytest.approx(1)
+
+
+def check_finds_the_truth_behind_noise(name: str, method: Method) -> None:
+    """Ten percent noise in each of nine copies must not survive."""
+    labels, truth = noisy_labels(n=200, r=9, noise=0.1)
+    result = run(name, Ensemble.from_labels(labels))
+    assert partita.evaluate(result, truth=truth)["nmi"] > 0.95
+
+
+def check_extreme_k(name: str, method: Method) -> None:
+    """One cluster, and as many as there are distinct rows; more, fewer than one, or none when needed is refused."""
+    ensemble = sample(method, n=12)
+    rows = len(ensemble.distinct.first)
+    assert run(name, ensemble, 1).k == 1
+    assert 1 <= run(name, ensemble, rows).k <= rows
+    for k in (0, -1, rows + 1, 2.5):
+        with pytest.raises(ParameterError, match="k="):
+            run(name, ensemble, k)
+
+
+def check_chooses_k(name: str, method: Method) -> None:
+    """A method that claims to find k works without it."""
+    result = run(name, sample(method), None)
+    assert result.k >= 1 and result.k_asked is None
+
+
+def check_needs_k(name: str, method: Method) -> None:
+    """A method that does not claim it asks for k."""
+    with pytest.raises(ParameterError, match="give k"):
+        run(name, sample(method), None)
+
+
+def check_trace_is_monotone(name: str, method: Method) -> None:
+    """The objective moves the way the method claims."""
+    for seed in range(5):
+        trace = np.array(run(name, sample(method, noise=0.6, seed=seed), seed=seed).trace)
+        moves = np.diff(trace) * (1 if method.monotone == "rises" else -1)
+        assert len(trace) > 0 and (moves >= -1e-9 * np.maximum(1, np.abs(trace[:-1]))).all()
+
+
+def check_predicts(name: str, method: Method) -> None:
+    """New objects with the labels of old ones go where those went."""
+    ensemble = sample(method)
+    result = run(name, ensemble)
+    raw = [[None if c == -1 else ensemble.classes[j][c] for j, c in enumerate(row)] for row in ensemble.labels.tolist()]
+    assert np.mean(result.predict(raw) == result.labels) > 0.9
+    stranger = [[99] * len(ensemble.names), raw[0]]
+    with pytest.warns(partita.PartitaWarning, match=f"{len(ensemble.names)} labels were never seen"):
+        assert result.predict(stranger)[0] == -1
+    if method.predicts == "memberships":
+        assert np.allclose(result.predict_proba(raw), result.membership)
+
+
+def check_predicts_nothing(name: str, method: Method) -> None:
+    """A method that cannot place new objects says so."""
+    with pytest.raises(AttributeError, match="cannot place"):
+        run(name, sample(method)).predict([[0] * 7])
+
+
+def check_takes_soft(name: str, method: Method) -> None:
+    """Soft and mixed ensembles are taken, and hard ones as one-hot rows give the same as hard ones."""
+    assert run(name, noisy_soft(), 3).k <= 3
+    hard = noisy()
+    assert np.array_equal(run(name, SoftEnsemble.from_hard(hard)).labels, run(name, hard).labels)
+
+
+def check_refuses_soft(name: str, method: Method) -> None:
+    """A hard method hardens only when asked."""
+    with pytest.raises(MethodError, match="harden"):
+        run(name, noisy_soft(), 3)
+    assert run(name, noisy_soft().harden(), 3).k <= 3
+
+
+def check_recipe_repeats(name: str, method: Method) -> None:
+    """The recipe holds all that is needed to get the same result again."""
+    ensemble = sample(method)
+    first = run(name, ensemble, seed=None)
+    recipe = first.recipe
+    again = partita.consensus(
+        ensemble, recipe.method, recipe.k, seed=recipe.seed, compress=recipe.compress, **recipe.params
+    )
+    assert np.array_equal(again.labels, first.labels)
+    assert recipe.version == partita.__version__ and recipe.fingerprint == ensemble.fingerprint
+
+
+def check_params_are_described(name: str, method: Method) -> None:
+    """Settings have defaults and meanings, and the method says in a line what it does."""
+    row = next(row for row in partita.methods() if row["name"] == name)
+    assert len(row["summary"]) > 20 and row["cite"]
+    for field in dataclasses.fields(method.Params):
+        assert field.default is not dataclasses.MISSING and field.metadata["meaning"]
+    with pytest.raises(ParameterError, match="no parameter 'nonsense'"):
+        run(name, sample(method), nonsense=1)
+
+
+def always(method: Method) -> bool:
+    return True
+
+
+def takes_soft(method: Method) -> bool:
+    return method.takes is SoftEnsemble
+
+
+CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
+    (check_valid_result, always),
+    (check_ignores_label_names, always),
+    (check_ignores_column_order, always),
+    (check_ignores_row_order, always),
+    (check_repeated_rows_are_weights, lambda method: method.compresses),
+    (check_compression_changes_nothing, lambda method: method.compresses),
+    (check_ignores_empty_column, lambda method: method.handles_missing),
+    (check_ignores_weightless_column, always),
+    (check_marks_objects_without_labels, lambda method: method.handles_missing),
+    (check_refuses_missing, lambda method: not method.handles_missing),
+    (check_same_seed_same_result, always),
+    (check_seed_changes_nothing, lambda method: method.deterministic),
+    (check_leaves_input_alone, always),
+    (check_returns_unanimous_ensemble, always),
+    (check_finds_the_truth_behind_noise, always),
+    (check_extreme_k, always),
+    (check_chooses_k, lambda method: method.chooses_k),
+    (check_needs_k, lambda method: not method.chooses_k),
+    (check_trace_is_monotone, lambda method: method.monotone is not None),
+    (check_predicts, lambda method: method.predicts != "no"),
+    (check_predicts_nothing, lambda method: method.predicts == "no"),
+    (check_takes_soft, takes_soft),
+    (check_refuses_soft, lambda method: not takes_soft(method)),
+    (check_recipe_repeats, always),
+    (check_params_are_described, always),
+]
