@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from partita.core.errors import PartitaError, PartitaWarning
     from partita.core.soft import SoftEnsemble
     from partita.estimators import ConsensusClustering
-    from partita.io import write_consensus as write
+    from partita.io import write
     from partita.registry import methods
 
 __all__ = [
@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'partita' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_HOMES[name]), "write_consensus" if name == "write" else name)
+    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -39,7 +39,10 @@ def same(one, other):
         assert one.ids.tolist() == other.ids.tolist()
 
 
-def refused(path, kind=FileError, options=ReadOptions()):
+DEFAULT = ReadOptions()
+
+
+def refused(path, kind=FileError, options=DEFAULT):
     with pytest.raises(PartitaError) as caught:
         read(path, options)
     message = str(caught.value)
@@ -338,7 +341,7 @@ def test_standard_input(monkeypatch, data):
 
 def test_standard_input_is_named(monkeypatch):
     monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(b"")))
-    with pytest.raises(FileError, match="^standard input: the file is empty"):
+    with pytest.raises(FileError, match=r"^standard input: the file is empty"):
         read("-")
 
 
@@ -354,8 +357,10 @@ def test_long_lines_and_quoted_newlines(file):
 
 def slowly(text, delimiter, ids):
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    table = {name: [int(float(row[j])) if row[j] else None for row in rows[1:]] for j, name in enumerate(rows[0]) if j != ids}
-    return Ensemble.from_labels(table, ids=None if ids is None else [row[ids] for row in rows[1:]])
+    table = {
+        name: [int(float(row[j])) if row[j] else None for row in rows[1:]] for j, name in enumerate(rows[0]) if j != ids
+    }
+    return Ensemble.from_labels(table, missing=(), ids=None if ids is None else [row[ids] for row in rows[1:]])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -368,7 +373,7 @@ def test_many_chunks_against_a_slow_reading(file, monkeypatch, threads, ids):
     cells[rng.random(cells.shape) < 0.2] = ""
     if ids is not None:
         cells[:, ids] = [f"o{i}" for i in range(500)]
-    text = "\n".join(";".join(row) for row in [["a", "b", "c", "d", "e"], *cells])
+    text = "\n".join(";".join(row) for row in [["a", "b", "c", "d", "e"], *cells]) + "\n"
     path = file(text.replace("\n", "\r\n") if threads == 2 else text)
     with thread_limit(threads):
         found = read(path, ReadOptions(missing=(), id=None if ids is None else "c"))

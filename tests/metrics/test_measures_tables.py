@@ -71,7 +71,7 @@ def test_extreme_integers():
     limits = np.iinfo(np.int64)
     a = np.array([limits.min, limits.max, -1, 0, limits.max])
     b = np.array([0, 2**64 - 1, 5, 2**64 - 1, 2**64 - 1], dtype=np.uint64)
-    table = contingency(a, b)
+    table = contingency(a, b).compact()
     assert table.dense().tolist() == [[1, 0], [0, 1], [0, 2]]
     assert contingency(np.array([200, 100], dtype=np.uint8), [0, 1]).total == 2
     assert contingency([2**70, 3, 2**70], [0, 1, 0]).dense().tolist() == [[2, 0], [0, 1]]
@@ -144,6 +144,17 @@ def test_hash_route_is_taken_for_many_labels():
     table = contingency(a, b)
     np.testing.assert_array_equal(table.rows * 5000 + table.cols, check_against_pairs[0])
     np.testing.assert_array_equal(table.counts, check_against_pairs[1])
+
+
+@pytest.mark.parametrize("value", [-9, -1, 11, 10**6, 2**62])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_label_that_a_sample_misses(value, weighted):
+    n = 20_000
+    a, b = np.arange(n) // 2 % 10, np.arange(n) // 4 % 5
+    a[4321] = b[77] = value
+    weights = np.ones(n) if weighted else None
+    known = [[None if label == -1 else label for label in column.tolist()] for column in (a, b)]
+    check_against(contingency(a, b, weights), by_dictionary(*known))
 
 
 @pytest.mark.parametrize("high", [7, 4000])

@@ -45,18 +45,23 @@ def demo(
 
 
 def _write(result, ensemble, place: Path) -> list[Path]:  # type: ignore[no-untyped-def]
-    """The labels and, where matplotlib is installed, the picture."""
+    """The example itself, the labels and, where matplotlib is installed, the picture."""
     from partita import io
     from partita.core.errors import MissingExtraError
+    from partita.datasets import segments_path, truth_path
     from partita.report.plots import ConsensusDisplay
 
     table, picture = place / "consensus.csv", place / "consensus.png"
-    io.write_consensus(result, str(table), id_name="customer")
+    files = [place / "segments.csv", place / "truth.csv", table]
+    for source, copy in zip((segments_path(), truth_path()), files, strict=False):
+        with io.replacing(copy) as file:
+            file.write(source.read_bytes())
+    io.write(result, table, id_name="customer")
     try:
         title = f"{len(result)} customers, {len(ensemble.names)} segmentations, one consensus of {result.k} clusters"
-        with io.replacing(picture) as temporary:
-            ConsensusDisplay.from_consensus(result, ensemble, title).save(temporary)
+        with io.replacing(picture) as file:
+            ConsensusDisplay.from_consensus(result, ensemble, title).save(file)
     except MissingExtraError as error:
         typer.echo(f"note: no picture; {error}", err=True)
-        return [table]
-    return [table, picture]
+        return files
+    return [*files, picture]

@@ -1,12 +1,10 @@
 """The `partita` command: what it is made of, and how errors reach a user."""
 
 import logging
-import os
 import sys
 import warnings
 from typing import Annotated, Any
 
-import click
 import typer
 
 from partita.cli import demo, evaluate, methods, run
@@ -49,21 +47,14 @@ def main() -> None:
     warnings.showwarning = _show_warning
     logging.getLogger("partita").addHandler(_Notes())
     try:
-        code = typer.main.get_command(app).main(standalone_mode=False)
-        sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        app()
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            typer.echo("partita: interrupted", err=True)
+        raise
     except PartitaError as error:
         typer.echo(f"partita: {error}", err=True)
         sys.exit(1)
-    except (KeyboardInterrupt, click.Abort):
-        typer.echo("partita: interrupted", err=True)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
 
 
 class _Notes(logging.Handler):

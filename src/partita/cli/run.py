@@ -74,7 +74,7 @@ def run(
             ensemble = ensemble.harden()
         params = options.pairs(setting, "--set")
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, **params)
-    io.write_consensus(result, output, format=kind, membership=membership, id_name=id_column or "id")
+    io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
 
 

@@ -1,5 +1,6 @@
 """From columns of any label values to one integer matrix, coded by first appearance."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -106,7 +107,12 @@ def _ranges(values: IntArray, sentinel: int) -> tuple[NDArray[np.int64], NDArray
 
 def _mark_missing(codes: IntArray, low: IntArray, offsets: IntArray, rule: MissingRule) -> None:
     for value in rule.values:
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value):
+        if (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and value == int(value)
+        ):
             place = offsets[:-1] + int(value) - low
             inside = (place >= offsets[:-1]) & (place < offsets[1:])
             codes[place[inside]] = -2

@@ -143,8 +143,9 @@ def _notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
     notes = []
     found = int(labels.max(initial=MISSING)) + 1
     if asked is not None and found != asked:
-        notes.append(f"{found} clusters were found where {asked} were asked for")
+        notes.append(f"asked for {asked} clusters, found {found}")
     unknown = int(np.count_nonzero(labels == MISSING))
     if unknown:
-        notes.append(f"{unknown} objects have no label in any clustering and carry the label {MISSING}")
+        who = "1 object has" if unknown == 1 else f"{unknown} objects have"
+        notes.append(f"{who} no label in any clustering: consensus label {MISSING}")
     return tuple(notes)

@@ -50,8 +50,11 @@ def check_ids(ids: Any, rows: int) -> NDArray[Any] | None:
     array = np.asarray(ids.to_numpy(zero_copy_only=False) if isinstance(ids, (pa.Array, pa.ChunkedArray)) else ids)
     if array.shape != (rows,):
         raise TableError(f"{array.size} ids were given for {rows} objects; give one id a row")
+    values = array.tolist()
+    if array.dtype.kind in "iuSU" and len(set(values)) == rows:
+        return frozen(array.copy())
     seen: dict[Any, int] = {}
-    for row, value in enumerate(array.tolist()):
+    for row, value in enumerate(values):
         if value is None or value != value:
             raise TableError(f"row {row + 1} has no id; give every object an id, or leave the ids out")
         if seen.setdefault(value, row) != row:

@@ -141,8 +141,7 @@ def _from_array(array: NDArray[Any]) -> Table:
         raise LabelError(f"an array of {array.dtype} holds no labels; give integers, strings, booleans or categories")
     names = tuple(f"c{j}" for j in range(array.shape[1]))
     if isinstance(array, np.ma.MaskedArray):
-        masked = np.ma.filled(array.astype(object), None)
-        return _from_array(masked)
+        return _from_columns(list(names), [column.tolist() for column in array.T])
     plain = np.asarray(array)
     columns = tuple(plain[:, j].tolist() if plain.dtype.kind == "O" else plain[:, j] for j in range(plain.shape[1]))
     return Table(names, columns, None, plain if plain.dtype.kind in "iuf" else None)

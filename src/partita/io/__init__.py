@@ -4,7 +4,7 @@ from partita.io.formats import detect_format
 from partita.io.labelling import Labelling, match, read_labels
 from partita.io.options import ReadOptions
 from partita.io.reading import read
-from partita.io.writing import check_writable, write_consensus
+from partita.io.writing import check_writable, replacing, write
 
 __all__ = [
     "Labelling",
@@ -14,5 +14,6 @@ __all__ = [
     "match",
     "read",
     "read_labels",
-    "write_consensus",
+    "replacing",
+    "write",
 ]

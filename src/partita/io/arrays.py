@@ -1,19 +1,17 @@
 """Array files: NumPy's .npy and .npz, and MATLAB pools (`members`, one column a clustering, and `gt`)."""
 
-import warnings
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.errors import FileError
 from partita.io.formats import HDF5_MAGIC, MAGIC_BYTES
+from partita.io.matlab import matlab_arrays
 from partita.io.options import ReadOptions
 from partita.io.raw import Raw, check_several, choose, place_of, some
-from partita.io.source import Source
+from partita.io.source import Source, guarded
 
-T = TypeVar("T")
 REFERENCES = ("gt", "reference", "consensus")
 """Arrays that hold one known labelling beside a pool."""
 
@@ -39,9 +37,9 @@ def load_array(source: Source, options: ReadOptions) -> Raw:
 def read_arrays(source: Source) -> dict[str, NDArray[Any]]:
     """The arrays of a file by name; the one of a .npy has the name ''."""
     if source.format == "npy":
-        arrays = {"": _guarded(lambda: np.load(source.handle(), allow_pickle=False), "an npy file")}
+        arrays = guarded(lambda: _read_npy(source), "an npy file")
     elif source.format == "npz":
-        arrays = _guarded(lambda: _read_npz(source), "an npz file")
+        arrays = guarded(lambda: _read_npz(source), "an npz file")
     else:
         arrays = _read_mat(source)
     return {name: _usable(np.asarray(array), name) for name, array in arrays.items()}
@@ -63,26 +61,14 @@ def reference(arrays: dict[str, NDArray[Any]], name: str | None) -> tuple[str, N
     return name or "labels", values.reshape(-1)
 
 
-def _guarded(read: Callable[[], T], what: str) -> T:
-    """Parsers of binary files raise all kinds of errors when the bytes are damaged."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return read()
-    except (OSError, MemoryError, FileError):
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:160] or type(error).__name__
-        if "allow_pickle" in reason or "pickle" in reason.lower():
-            raise FileError(
-                "holds pickled Python objects, which are not read; save a plain array of integers or strings"
-            ) from None
-        raise FileError(f"cannot be read as {what}: it is cut off or damaged ({reason}); make it again") from None
+def _read_npy(source: Source) -> dict[str, NDArray[Any]]:
+    with source.open() as file:
+        return {"": np.load(file, allow_pickle=False)}
 
 
 def _read_npz(source: Source) -> dict[str, NDArray[Any]]:
-    with np.load(source.handle(), allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+    with source.open() as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def _usable(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -96,39 +82,30 @@ def _usable(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def _pool(arrays: dict[str, NDArray[Any]], kind: str) -> NDArray[Any]:
     """The array that is the label table."""
-    if kind == "npy":
-        return arrays[""]
-    wanted = "members" if kind == "mat" else "labels"
-    if wanted in arrays:
-        array = arrays[wanted]
-    else:
-        tables = [array for name, array in arrays.items() if array.ndim == 2 and name not in REFERENCES]
-        if kind == "mat" or len(tables) != 1:
-            raise FileError(
-                f"holds no {wanted!r} array, but {some(list(arrays)) or 'nothing'}; save the label table as {wanted!r}"
-            )
-        array = tables[0]
+    wanted = {"mat": "members", "npz": "labels", "npy": ""}[kind]
+    tables = [name for name, array in arrays.items() if array.ndim == 2 and name not in REFERENCES]
+    if kind == "npz" and wanted not in arrays and len(tables) == 1:
+        wanted = tables[0]
+    if wanted not in arrays:
+        held = some(list(arrays)) or "nothing"
+        raise FileError(f"holds no {wanted!r} array, but {held}; save the label table as {wanted!r}")
+    array = arrays[wanted]
     if array.dtype.kind not in "iufbU":
-        raise FileError(f"{wanted!r} is an array of {array.dtype}; save labels as a plain array of integers or strings")
+        raise FileError(f"holds an array of {array.dtype}; save labels as a plain array of integers or strings")
     return array
 
 
 def _read_mat(source: Source) -> dict[str, NDArray[Any]]:
-    from scipy.io import loadmat
-
-    magic = _head(source)
+    content = source.content()
+    magic = bytes(content[:MAGIC_BYTES])
     if magic.startswith((HDF5_MAGIC, b"MATLAB 7.3")):
         return _read_mat_hdf5(source)
-    found = _guarded(lambda: loadmat(source.handle(), appendmat=False), "a MATLAB file")
-    return {name: array for name, array in found.items() if isinstance(array, np.ndarray) and not name.startswith("__")}
+    if 0 not in magic[:4]:
+        return guarded(lambda: matlab_arrays(content), "a MATLAB file")
+    from scipy.io import loadmat
 
-
-def _head(source: Source) -> bytes:
-    if source.data is not None:
-        return source.data[:MAGIC_BYTES].tobytes()
-    assert source.path is not None
-    with source.path.open("rb") as file:
-        return file.read(MAGIC_BYTES)
+    found = guarded(lambda: loadmat(source.handle(), appendmat=False), "a MATLAB file")
+    return {name: array for name, array in found.items() if isinstance(array, np.ndarray)}
 
 
 def _read_mat_hdf5(source: Source) -> dict[str, NDArray[Any]]:
@@ -141,4 +118,4 @@ def _read_mat_hdf5(source: Source) -> dict[str, NDArray[Any]]:
         with h5py.File(source.handle(), "r") as file:
             return {name: item[()].T for name, item in file.items() if isinstance(item, h5py.Dataset)}
 
-    return _guarded(read, "a MATLAB 7.3 file")
+    return guarded(read, "a MATLAB 7.3 file")

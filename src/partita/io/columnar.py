@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from partita.core.errors import FileError, MissingExtraError
 from partita.io.options import ReadOptions
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft, some
-from partita.io.source import Source
+from partita.io.source import Source, guarded
 
 _EMPTY = np.iinfo(np.int64).min
 
@@ -28,11 +29,14 @@ def load_parquet(source: Source, options: ReadOptions) -> Raw:
 
 def parquet_schema(source: Source) -> pa.Schema:
     """The names and types of a Parquet file's columns."""
-    try:
-        schema = pq.read_schema(source.handle())
-    except (pa.ArrowException, OSError) as error:
-        raise _damaged(error) from None
-    if not len(schema):
+
+    def read_schema() -> tuple[pa.Schema, list[str]]:
+        with source.open() as file:
+            schema = pq.read_schema(file)
+            return schema, schema.names
+
+    schema, names = guarded(read_schema, "a Parquet file")
+    if not names:
         raise FileError("holds no columns; give one column a clustering")
     return schema
 
@@ -48,39 +52,42 @@ def index_column_of(schema: pa.Schema) -> int | None:
 
 def read_parquet(source: Source, schema: pa.Schema, choice: Choice) -> Raw:
     """The chosen columns; strings come as dictionaries, integers as one matrix."""
-    wanted = [*choice.labels, *([] if choice.ids is None else [choice.ids])]
-    names = [schema.names[j] for j in wanted]
+    names = tuple(schema.names[j] for j in choice.labels)
     words = [schema.names[j] for j in choice.labels if pa.types.is_string(schema.types[j])]
-    try:
-        file = pq.ParquetFile(source.handle(), read_dictionary=words)
-        table = file.read(columns=names).select(names)
-    except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
-        raise _damaged(error) from None
-    if not table.num_rows:
+    whole = all(pa.types.is_signed_integer(schema.types[j]) and not is_soft(schema.names[j]) for j in choice.labels)
+
+    def read_raw() -> Raw:
+        with source.open() as opened:
+            file = pq.ParquetFile(opened, read_dictionary=words)
+            ids = None if choice.ids is None else _column(file, schema.names[choice.ids])
+            if whole:
+                return Raw(names, matrix=_matrix(file, names), empty=_EMPTY, ids=ids)
+            return Raw(names, tuple(_plain(_column(file, name)) for name in names), ids=ids)
+
+    raw = guarded(read_raw, "a Parquet file")
+    if not raw.rows:
         raise FileError("holds no rows; give one row an object")
-    ids = None if choice.ids is None else table.column(len(names) - 1)
-    columns = [_plain(table.column(place)) for place in range(len(choice.labels))]
-    labels = tuple(names[: len(columns)])
-    if all(pa.types.is_signed_integer(column.type) for column in columns) and not any(map(is_soft, labels)):
-        return Raw(labels, matrix=_matrix(columns), empty=_EMPTY, ids=ids)
-    return Raw(labels, tuple(columns), ids=ids)
+    return raw
+
+
+def _column(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+    """One column, checked to the last byte; one at a time, so that only one is in memory twice."""
+    table = file.read(columns=[name])
+    column = table.column(table.column_names.index(name))
+    column.validate(full=True)
+    return column
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
 
 
-def _matrix(columns: list[pa.ChunkedArray]) -> Any:
-    matrix = np.empty((len(columns[0]), len(columns)), np.int64)
-    for j, column in enumerate(columns):
-        filled = column.cast(pa.int64()).fill_null(_EMPTY) if column.null_count else column
-        matrix[:, j] = filled.to_numpy()
+def _matrix(file: pq.ParquetFile, names: tuple[str, ...]) -> NDArray[np.int64]:
+    matrix = np.empty((file.metadata.num_rows, len(names)), np.int64)
+    for j, name in enumerate(names):
+        column = _column(file, name)
+        matrix[:, j] = (column.cast(pa.int64()).fill_null(_EMPTY) if column.null_count else column).to_numpy()
     return matrix
-
-
-def _damaged(error: Exception) -> FileError:
-    reason = " ".join(str(error).split())[:160]
-    return FileError(f"cannot be read as a Parquet file: it is cut off or damaged ({reason}); make it again")
 
 
 def load_observations(source: Source, options: ReadOptions) -> Raw:
@@ -107,15 +114,12 @@ def read_observations(source: Source) -> Any:
             read_elem = importlib.import_module("anndata.io").read_elem
     except ImportError:
         raise MissingExtraError("reading AnnData files needs an extra: pip install 'partita[anndata]'") from None
-    try:
-        with warnings.catch_warnings(), h5py.File(source.handle(), "r") as file:
-            warnings.simplefilter("ignore")
-            frame = read_elem(file["obs"]) if "obs" in file else None
-    except Exception as error:  # damaged HDF5 raises all kinds of errors
-        reason = " ".join(str(error).split())[:160]
-        raise FileError(
-            f"cannot be read as an AnnData file: it is cut off or damaged ({reason}); make it again"
-        ) from None
+
+    def read_frame() -> Any:
+        with h5py.File(source.handle(), "r") as file:
+            return read_elem(file["obs"]) if "obs" in file else None
+
+    frame = guarded(read_frame, "an AnnData file")
     if frame is None or not hasattr(frame, "columns"):
         raise FileError("holds no table of observations ('obs'); is this an AnnData file?")
     if not len(frame):

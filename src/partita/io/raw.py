@@ -84,6 +84,8 @@ def choose(names: Sequence[str], row_names: int | None, options: ReadOptions) ->
     if options.id is not None:
         ids = place_of(options.id, names)
     labels = [j for j in range(len(names)) if j not in (ids, row_names)]
+    if not labels:
+        raise FileError("holds ids and nothing else; give one column a clustering")
     if options.transpose:
         return Choice(ids, tuple(labels))
     return Choice(ids, select(names, labels, options))

@@ -3,12 +3,13 @@
 import gzip
 import io
 import sys
+import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from partita.io.formats import (
     is_packed,
 )
 
+T = TypeVar("T")
 _BLOCK = 1 << 22
 
 
@@ -38,6 +40,15 @@ class Source:
     def handle(self) -> Any:
         """What a binary reader opens: the path, or the bytes as a file."""
         return str(self.path) if self.data is None else io.BytesIO(self.data.data)
+
+    def open(self) -> IO[bytes]:
+        """The bytes as an open file."""
+        return Path(str(self.path)).open("rb") if self.data is None else io.BytesIO(self.data.data)
+
+    def content(self) -> memoryview:
+        """All the bytes."""
+        with self.open() as file:
+            return memoryview(file.read())
 
 
 @contextmanager
@@ -58,6 +69,23 @@ def naming(path: str | Path, stream: str = "standard input") -> Iterator[None]:
         raise FileError(f"{shown}: {error.strerror or error}") from None
     except MemoryError:
         raise FileError(f"{shown}: asks for more memory than there is; the file is damaged or too large") from None
+
+
+def guarded(read: Callable[[], T], what: str) -> T:
+    """What a parser of binary files returns; on damaged bytes they raise all kinds of errors, which become ours."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return read()
+    except (MemoryError, PartitaError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        if "allow_pickle" in reason or "pickle" in reason.lower():
+            raise FileError(
+                "holds pickled Python objects, which are not read; save a plain array of integers or strings"
+            ) from None
+        raise FileError(f"cannot be read as {what}: it is cut off or damaged ({reason}); make it again") from None
 
 
 def open_source(path: str | Path, kind: str | None, known: tuple[str, ...]) -> Source:
@@ -97,7 +125,9 @@ def _checked(source: Source, magic: bytes = b"") -> Source:
         return source
     if looks == "csv":
         raise FileError(f"is not a {source.format} file, or its beginning is damaged; make it again")
-    raise FileError(f"holds {looks} data, not {source.format}; say format={looks!r} (--format {looks}) or rename it")
+    raise FileError(
+        f"holds {looks} data, not {source.format}; say format={looks!r} (--input-format {looks}) or rename it"
+    )
 
 
 def _looks(magic: bytes) -> str:

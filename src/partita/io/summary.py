@@ -66,6 +66,8 @@ def _plain_array(array: Any) -> Any:
         return array.tolist()
     if array.dtype.kind == "f":
         finite = np.isfinite(array)
+        if finite.all():
+            return array.tolist()
         values = array.astype(object)
         values[~finite] = None
         return values.tolist()

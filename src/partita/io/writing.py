@@ -29,7 +29,7 @@ from partita.io.summary import id_list, nullable, recipe_of, summary
 _METADATA_KEY = b"partita"
 
 
-def write_consensus(
+def write(
     consensus: Consensus,
     path: str | Path,
     format: str | None = None,  # noqa: A002
@@ -43,16 +43,16 @@ def write_consensus(
     """
     with naming(path, "standard output"):
         chosen = _format(path, format)
-        write = _writer(consensus, chosen, membership, id_name)
+        put = _writer(consensus, chosen, membership, id_name)
         if str(path) == STREAM:
-            return _to_stdout(write)
+            return _to_stdout(put)
         _check_place(Path(path))
-        with _replacing(Path(path)) as file:
+        with replacing(Path(path)) as file:
             if chosen != "parquet" and is_packed(path):
-                with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
-                    write(packed)  # type: ignore[arg-type]  # a GzipFile is a binary file in all but name
+                with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=5, mtime=0, filename="") as packed:
+                    put(packed)  # type: ignore[arg-type]  # a GzipFile is a binary file in all but name
             else:
-                write(file)
+                put(file)
     return None
 
 
@@ -128,9 +128,9 @@ def _write_json(consensus: Consensus, membership: bool, file: IO[bytes]) -> None
     file.write(json.dumps(summary(consensus, membership), allow_nan=False).encode() + b"\n")
 
 
-def _to_stdout(write: Callable[[IO[bytes]], None]) -> None:
+def _to_stdout(put: Callable[[IO[bytes]], None]) -> None:
     held = io.BytesIO()
-    write(held)
+    put(held)
     out = getattr(sys.stdout, "buffer", None)
     sys.stdout.flush()
     if out is not None:
@@ -141,7 +141,7 @@ def _to_stdout(write: Callable[[IO[bytes]], None]) -> None:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A new file beside `path` that takes its place when all is written, and is removed when anything fails."""
     place = path.resolve()
     if place.exists() and not place.is_file():  # a pipe or a device cannot be replaced

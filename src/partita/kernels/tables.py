@@ -12,19 +12,38 @@ from partita.kernels.compiling import Array, kernel
 
 
 @kernel
-def count_pairs(a: Array, b: Array, low_a: int, low_b: int, width: int, table: Array, start: int, stop: int) -> None:
-    """Count the pairs of places into a flat table of rows `width` long."""
+def count_pairs(
+    a: Array, b: Array, low_a: int, low_b: int, width_a: int, width_b: int, table: Array, start: int, stop: int
+) -> bool:
+    """Count the pairs of places into a flat table; False, and an unfinished table, when one lies outside."""
     for i in range(start, stop):
-        table[np.uint64((np.int64(a[i]) - low_a) * width + (np.int64(b[i]) - low_b))] += 1
+        row, col = np.uint64(np.int64(a[i]) - low_a), np.uint64(np.int64(b[i]) - low_b)
+        if row >= np.uint64(width_a) or col >= np.uint64(width_b):
+            return False
+        table[row * np.uint64(width_b) + col] += 1
+    return True
 
 
 @kernel
 def weigh_pairs(
-    a: Array, b: Array, weights: Array, low_a: int, low_b: int, width: int, table: Array, start: int, stop: int
-) -> None:
+    a: Array,
+    b: Array,
+    weights: Array,
+    low_a: int,
+    low_b: int,
+    width_a: int,
+    width_b: int,
+    table: Array,
+    start: int,
+    stop: int,
+) -> bool:
     """The same, each pair counting as much as its weight."""
     for i in range(start, stop):
-        table[np.uint64((np.int64(a[i]) - low_a) * width + (np.int64(b[i]) - low_b))] += weights[i]
+        row, col = np.uint64(np.int64(a[i]) - low_a), np.uint64(np.int64(b[i]) - low_b)
+        if row >= np.uint64(width_a) or col >= np.uint64(width_b):
+            return False
+        table[row * np.uint64(width_b) + col] += weights[i]
+    return True
 
 
 @kernel

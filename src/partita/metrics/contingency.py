@@ -8,7 +8,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
 from partita.core.soft import SoftEnsemble
 from partita.metrics.joint import as_shares, as_span, hard_tables, is_membership, members_joint, shares_joint
-from partita.metrics.labelling import as_integers, check_length, check_object_weights, span_of
+from partita.metrics.labelling import as_integers, check_length, check_object_weights, sampled_span
 from partita.metrics.table import Contingency, from_cells, tabulate
 
 __all__ = ["Contingency", "contingency", "ensemble_tables", "from_cells", "from_dense"]
@@ -27,7 +27,7 @@ def contingency(a: Any, b: Any, weights: Any = None) -> Contingency:
     """
     first, second = as_integers(a, "a"), as_integers(b, "b")
     check_length("a", len(first), "b", len(second))
-    return tabulate(span_of(first), span_of(second), check_object_weights(weights, len(first)))
+    return tabulate(sampled_span(first), sampled_span(second), check_object_weights(weights, len(first)))
 
 
 def from_dense(table: Any) -> Contingency:

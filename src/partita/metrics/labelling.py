@@ -14,6 +14,8 @@ from partita.core.types import MISSING, FloatArray, IntArray, frozen
 FEW = 1 << 16
 """Labels 0, 1, 2, … up to this, or to the number of objects, stand for themselves in a table."""
 
+SAMPLE = 1 << 13
+
 
 class Span(NamedTuple):
     """Integer labels within `low` … `low + width - 1`, MISSING where unobserved."""
@@ -21,6 +23,8 @@ class Span(NamedTuple):
     values: IntArray
     low: int
     width: int
+    sure: bool = True
+    """False when the range is that of a sample, so that some label may lie outside."""
 
     @property
     def missing(self) -> int:
@@ -104,6 +108,13 @@ def span_of(values: IntArray) -> Span:
     parts = map_chunks(lambda start, stop: (values[start:stop].min(), values[start:stop].max()), len(values))
     low, high = min(int(part[0]) for part in parts), max(int(part[1]) for part in parts)
     return Span(values, low, high - low + 1)
+
+
+def sampled_span(values: IntArray) -> Span:
+    """Labels with the range of some thousands of them: nearly always that of all, and it saves reading them."""
+    if len(values) <= SAMPLE:
+        return span_of(values)
+    return span_of(values[:: len(values) // SAMPLE])._replace(values=values, sure=False)
 
 
 def numbered(span: Span) -> Span:

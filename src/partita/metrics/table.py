@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.kernels.tables import count_pairs, hash_pairs, weigh_pairs
-from partita.metrics.labelling import Span, numbered
+from partita.metrics.labelling import Span, numbered, span_of
 
-CHUNK = 1 << 18
+CHUNK = 1 << 20
 """Pairs a thread counts at a time: enough that handing out the work costs nothing beside it."""
 DENSE_CELLS = 1 << 22
 """Tables with more cells than this are counted in a hash table."""
@@ -78,24 +78,34 @@ def from_cells(table: NDArray[Any]) -> Contingency:
 
 
 def tabulate(a: Span, b: Span, weights: FloatArray | None) -> Contingency:
-    """The table of two labellings whose ranges are known."""
-    if a.width * b.width >= 1 << 63:
-        a, b = numbered(a), numbered(b)
+    """The table of two labellings; where a range turns out to be wrong, once more with the right ones."""
     cells, objects = a.width * b.width, len(a.values)
     if cells > min(DENSE_CELLS, max(1 << 16, 4 * objects)):
-        places, counts = _hashed(a, b, weights)
-    else:
+        return _known(*_hashed(*_hashable(a, b), weights))
+    inside = []
 
-        def fill(table: NDArray[Any], start: int, stop: int) -> None:
-            if weights is None:
-                count_pairs(a.values, b.values, a.low, b.low, b.width, table, start, stop)
-            else:
-                weigh_pairs(a.values, b.values, weights, a.low, b.low, b.width, table, start, stop)
+    def fill(table: NDArray[Any], start: int, stop: int) -> None:
+        ranges = a.low, b.low, a.width, b.width
+        if weights is None:
+            inside.append(count_pairs(a.values, b.values, *ranges, table, start, stop))
+        else:
+            inside.append(weigh_pairs(a.values, b.values, weights, *ranges, table, start, stop))
 
-        table = add_up(fill, (cells,), objects, max(CHUNK, 4 * cells), whole=weights is None)
-        places = np.flatnonzero(table)
-        counts = table[places]
-    return _known(a, b, places, counts)
+    table = add_up(fill, (cells,), objects, max(CHUNK, 4 * cells), whole=weights is None)
+    if not all(inside):
+        return tabulate(_exact(a), _exact(b), weights)
+    places = np.flatnonzero(table)
+    return _known(a, b, places, table[places])
+
+
+def _exact(span: Span) -> Span:
+    return span if span.sure else span_of(span.values)
+
+
+def _hashable(a: Span, b: Span) -> tuple[Span, Span]:
+    """The labellings with their true ranges, numbered where a pair would not fit 64 bits."""
+    a, b = _exact(a), _exact(b)
+    return (a, b) if a.width * b.width < 1 << 63 else (numbered(a), numbered(b))
 
 
 def add_up(
@@ -114,7 +124,7 @@ def add_up(
     return total
 
 
-def _hashed(a: Span, b: Span, weights: FloatArray | None) -> tuple[IntArray, NDArray[Any]]:
+def _hashed(a: Span, b: Span, weights: FloatArray | None) -> tuple[Span, Span, IntArray, NDArray[Any]]:
     """Places and counts of the cells that are not empty: a hash table a chunk, the chunks added in row order."""
     objects = len(a.values)
 
@@ -133,7 +143,7 @@ def _hashed(a: Span, b: Span, weights: FloatArray | None) -> tuple[IntArray, NDA
     keys, sums = keys[order], sums[order]
     begins = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.add.reduceat(sums, begins) if len(begins) else sums
-    return keys[begins], counts if weights is not None else counts.astype(np.int64)
+    return a, b, keys[begins], counts if weights is not None else counts.astype(np.int64)
 
 
 def _known(a: Span, b: Span, places: IntArray, counts: NDArray[Any]) -> Contingency:

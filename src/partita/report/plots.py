@@ -79,6 +79,7 @@ class ConsensusDisplay:
         rows = np.arange(len(self.confidence))
         axes.fill_betweenx(rows, 0, self.confidence, step="mid", color="#777777", linewidth=0)
         axes.set_xlim(0, 1)
+        axes.set_xticks([0, 0.5, 1])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_yticks([])
         axes.set_title("confidence", fontsize=9, color=INK)
@@ -88,10 +89,11 @@ class ConsensusDisplay:
         places = np.arange(len(self.names))
         axes.barh(places, self.agreement, color="#0072B2")
         for place, value in zip(places, self.agreement, strict=True):
-            axes.text(min(value + 0.02, 0.86), place, f"{value:.2f}", va="center", fontsize=8, color=INK)
+            axes.text(value + 0.02, place, f"{value:.2f}", va="center", fontsize=8, color=INK)
         axes.set_yticks(places, self.names)
         axes.invert_yaxis()
-        axes.set_xlim(0, 1)
+        axes.set_xlim(0, 1.12)
+        axes.set_xticks([0, 0.5, 1])
         axes.set_title("agreement with the consensus (NMI)", fontsize=9, color=INK)
         _plain(axes)
 

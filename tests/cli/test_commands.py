@@ -1,0 +1,247 @@
+"""The command line as a user meets it: output, exit codes, one line for a mistake, nothing half-written."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer.main
+from tests.samples import noisy_labels
+
+from partita import registry
+from partita.cli.main import app
+from partita.datasets import segments_path, truth_path
+
+ENVIRONMENT = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+
+
+def partita(*words, stdin=None, cwd=None):
+    command = [sys.executable, "-m", "partita", *map(str, words)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT, timeout=120)
+
+
+def write_csv(path, rows):
+    Path(path).write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    labels, _ = noisy_labels(n=40, r=4, k=3)
+    return write_csv(tmp_path / "labels.csv", [list("abcd"), *labels.tolist()])
+
+
+def rows_of(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_run_writes_csv_to_stdout(table):
+    done = partita("run", table, "--k", 3)
+    assert done.returncode == 0
+    rows = rows_of(done.stdout)
+    assert len(rows) == 40 and {"consensus", "confidence", "consensus:0"} <= set(rows[0])
+    assert "40 objects in 3 clusters" in done.stderr and "NMI with consensus" in done.stderr
+
+
+def test_quiet_says_nothing(table):
+    assert partita("run", table, "--k", 3, "--quiet").stderr == ""
+
+
+def test_stdin_and_ids(tmp_path):
+    text = "who,x,y\nann,1,u\nbob,1,u\ncid,2,v\n"
+    done = partita("run", "-", "--id", "who", "--k", 2, "--method", "qmi", "--no-membership", stdin=text)
+    assert [(row["who"], row["consensus"]) for row in rows_of(done.stdout)] == [
+        ("ann", "0"),
+        ("bob", "0"),
+        ("cid", "1"),
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet", "json"])
+def test_output_files_and_evaluate(table, tmp_path, suffix):
+    out = tmp_path / f"consensus.{suffix}"
+    done = partita("run", table, "--k", 3, "-o", out, "--seed", 4)
+    assert done.returncode == 0 and done.stdout == "" and out.exists()
+    scores = partita("evaluate", out, "--ensemble", table, "--json")
+    assert scores.returncode == 0, scores.stderr
+    found = json.loads(scores.stdout)
+    assert found["objects"] == 40 and found["clusters"] == 3 and 0.3 < found["anmi"] <= 1
+    assert set(found["nmi by clustering"]) == set("abcd")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["labels.csv", out.name])
+
+
+def test_json_result_and_json_summary(table, tmp_path):
+    whole = json.loads(partita("run", table, "--k", 3, "--json", "-q").stdout)
+    assert len(whole["objects"]["consensus"]) == 40 and whole["recipe"]["method"] == "voting"
+    summary = json.loads(partita("run", table, "--k", 3, "--json", "-q", "-o", tmp_path / "out.csv").stdout)
+    assert summary["clusters"] == 3 and summary["recipe"]["seed"] == 0
+
+
+def test_same_result_for_one_and_two_threads(table):
+    one, two = (partita("run", table, "-k", 3, "-m", "qmi", "--threads", n, "-q").stdout for n in (1, 2))
+    assert one == two
+
+
+def test_evaluate_against_truth_joins_by_id(tmp_path):
+    out = tmp_path / "consensus.csv"
+    partita("run", segments_path(), "--id", "customer", "-k", 4, "-o", out)
+    shuffled = truth_path().read_text().splitlines()
+    truth = tmp_path / "truth.csv"
+    truth.write_text("\n".join([shuffled[0], *reversed(shuffled[1:])]) + "\n")
+    done = partita("evaluate", out, "--truth", truth, "--id", "customer", "--json")
+    straight = partita("evaluate", out, "--truth", truth_path(), "--id", "customer", "--json")
+    assert json.loads(done.stdout) == json.loads(straight.stdout)
+    assert json.loads(done.stdout)["nmi"] > 0.8
+
+
+def test_evaluate_table_and_csv(table, tmp_path):
+    out = tmp_path / "c.csv"
+    partita("run", table, "-k", 3, "-o", out)
+    assert "mean NMI with the base clusterings" in partita("evaluate", out, "--ensemble", table).stdout
+    rows = rows_of(partita("evaluate", out, "--ensemble", table, "--csv").stdout)
+    assert {"anmi", "nmi with a"} <= {row["measure"] for row in rows}
+
+
+def test_methods_lists_the_registry():
+    listed = json.loads(partita("methods", "--json").stdout)
+    assert [row["name"] for row in listed] == list(registry.METHODS)
+    assert "restarts" in partita("methods", "qmi").stdout
+    assert partita("methods").stdout.count("\n") > len(registry.METHODS)
+
+
+def test_demo(tmp_path):
+    done = partita("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "partita-demo"
+    assert sorted(p.name for p in folder.iterdir()) == ["consensus.csv", "consensus.png", "segments.csv", "truth.csv"]
+    assert (folder / "consensus.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    rows = rows_of((folder / "consensus.csv").read_text())
+    assert rows[-1]["customer"] == "C0300" and rows[-1]["consensus"] == "-1"
+    assert "region" in done.stdout and "1 object has no label" in done.stdout
+    scores = json.loads(partita("demo", "--json", cwd=tmp_path).stdout)["scores"]
+    assert scores["voting"]["nmi"] > 0.8 and scores["qmi"]["nmi"] > 0.8
+
+
+BAD = {
+    "no file": (["run", "absent.csv"], "absent.csv"),
+    "empty file": (["run", "empty.csv"], "empty"),
+    "header only": (["run", "header.csv"], "header.csv"),
+    "one column": (["run", "one.csv"], "one clustering"),
+    "ragged": (["run", "ragged.csv"], "line 3"),
+    "floats": (["run", "floats.csv"], "0.37"),
+    "duplicate ids": (["run", "ids.csv", "--id", "who"], "ann"),
+    "transposed": (["run", "wide.csv", "--no-header"], "--transpose"),
+    "k too large": (["run", "good.csv", "-k", "99"], "k=99"),
+    "k zero": (["run", "good.csv", "-k", "0"], "k=0"),
+    "k missing": (["run", "good.csv", "-m", "qmi"], "--k"),
+    "unknown method": (["run", "good.csv", "-m", "votin"], "did you mean 'voting'"),
+    "unknown setting": (["run", "good.csv", "-k", "2", "--set", "restart=3", "-m", "qmi"], "did you mean 'restarts'"),
+    "bad setting": (["run", "good.csv", "-k", "2", "--set", "restarts=many", "-m", "qmi"], "restarts='many'"),
+    "setting without =": (["run", "good.csv", "--set", "restarts"], "NAME=VALUE"),
+    "negative weight": (["run", "good.csv", "--weight", "a=-1"], "weight of 'a'"),
+    "nan weight": (["run", "good.csv", "--weight", "a=nan"], "weight of 'a'"),
+    "weight of a stranger": (["run", "good.csv", "--weight", "zz=1"], "'zz'"),
+    "soft rows": (["run", "soft.csv"], "sum to 0.9"),
+    "soft for a hard method": (["run", "softok.csv", "-k", "2"], "--harden"),
+    "minus one": (["run", "minus.csv"], "--missing"),
+    "output folder": (["run", "good.csv", "-k", "2", "-o", "nowhere/out.csv"], "nowhere"),
+    "output suffix": (["run", "good.csv", "-k", "2", "-o", "out.xyz"], "xyz"),
+    "evaluate against nothing": (["evaluate", "good.csv"], "--truth"),
+    "evaluate other objects": (["evaluate", "truth3.csv", "--ensemble", "good.csv"], "objects"),
+    "demo folder": (["demo", "-o", "good.csv/x"], "good.csv"),
+}
+
+
+@pytest.fixture
+def mistakes(tmp_path):
+    good = [["a", "b"], [1, 2], [1, 2], [2, 1], [2, 3]]
+    files = {
+        "good.csv": good,
+        "empty.csv": [],
+        "header.csv": [["a", "b"]],
+        "one.csv": [["a"], [1], [2]],
+        "ragged.csv": [["a", "b"], [1, 2], [1]],
+        "floats.csv": [["a", "b"], [0.37, 2], [1.5, 1]],
+        "ids.csv": [["who", "a", "b"], ["ann", 1, 2], ["ann", 2, 1]],
+        "wide.csv": [list(range(60)), list(range(60))],
+        "soft.csv": [["a:0", "a:1", "b"], [0.5, 0.4, 1], [0.5, 0.5, 1]],
+        "softok.csv": [["a:0", "a:1", "b"], [0.5, 0.5, 1], [0.1, 0.9, 2]],
+        "minus.csv": [["a", "b"], [-1, 2], [1, 2]],
+        "truth3.csv": [["t"], [1], [2], [3]],
+    }
+    for name, rows in files.items():
+        write_csv(tmp_path / name, rows)
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", list(BAD))
+def test_a_mistake_is_one_line_and_writes_nothing(mistakes, case):
+    words, expected = BAD[case]
+    before = {p: p.read_bytes() for p in mistakes.iterdir()}
+    done = partita(*words, cwd=mistakes)
+    lines = done.stderr.strip().splitlines()
+    assert done.returncode == 1, done.stderr
+    assert len(lines) == 1 and lines[0].startswith("partita: ") and expected in lines[0], done.stderr
+    assert done.stdout == ""
+    assert {p: p.read_bytes() for p in mistakes.iterdir()} == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_folder(mistakes):
+    (mistakes / "locked").mkdir(mode=0o500)
+    done = partita("run", "good.csv", "-k", 2, "-o", "locked/out.csv", cwd=mistakes)
+    assert done.returncode == 1 and "locked" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["run"], ["nonsense"], ["run", "x.csv", "--nonsense"], ["run", "x.csv", "--k", "two"]]
+)
+def test_wrong_usage_is_exit_2(words):
+    assert partita(*words).returncode == 2
+
+
+def test_interrupt_is_130_and_leaves_no_file(tmp_path):
+    labels = np.random.default_rng(0).integers(30, size=(60_000, 12))
+    table = write_csv(tmp_path / "big.csv", [[f"c{j}" for j in range(12)], *labels.tolist()])
+    words = ["run", table, "-m", "qmi", "-k", "25", "--set", "restarts=5000", "-o", tmp_path / "out.csv"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "partita", *map(str, words)], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    time.sleep(6)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 130 and errors.strip().splitlines()[-1] == "partita: interrupted"
+    assert [p.name for p in tmp_path.iterdir()] == ["big.csv"]
+
+
+def test_closed_pipe_is_no_error(table):
+    command = f"{sys.executable} -m partita run {table} -k 3 -q | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.stdout.startswith("consensus,") and done.stderr == ""
+
+
+def test_version_and_completion():
+    assert partita("--version").stdout.startswith("partita 0.")
+    done = subprocess.run(
+        [sys.executable, "-m", "partita", "--show-completion", "bash"], capture_output=True, text=True, env=ENVIRONMENT
+    )
+    assert done.returncode == 0
+
+
+def test_every_command_and_option_has_help():
+    for name, command in typer.main.get_command(app).commands.items():
+        assert command.help, name
+        for parameter in command.params:
+            assert getattr(parameter, "help", None), f"{name} {parameter.name}"
+
+
+def test_warm_start_compiles_nothing(table):
+    """A second run loads every kernel from disk: the note about compiling appears at most in the first."""
+    partita("run", table, "-k", 3, "-m", "qmi")
+    assert "compiling" not in partita("run", table, "-k", 3, "-m", "qmi").stderr
