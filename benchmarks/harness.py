@@ -13,11 +13,14 @@ from partita.report.tables import TextTable
 
 @dataclass(frozen=True)
 class Contestant:
-    """One way to do the work. `run(data)` is timed; what it imports is imported in `load`, outside the clock."""
+    """One way to do the work. `run(data)` is timed."""
 
     name: str
     run: Callable[[Any], Any]
-    load: Callable[[], Any] = lambda: None
+    sample: Callable[[], Any] | None = None
+    """Small data for a first unmeasured run that imports, compiles and loads kernels."""
+    outside: bool = False
+    """The work is done by a process that `run` starts: its peak memory is taken, whole."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,10 @@ class Measurement:
     failure: str = ""
 
 
-def _peak_memory() -> float:
-    """High-water mark of this process in MB."""
+def _peak_memory(outside: bool) -> float:
+    """High-water mark in MB, of this process or of the largest it has started."""
+    if outside:
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
@@ -66,11 +71,13 @@ def _forget_peak() -> None:
 
 def _measure(case: Case, contestant: Contestant, answers: Any) -> None:
     try:
-        contestant.load()
+        if contestant.sample is not None:
+            contestant.run(contestant.sample())
         data = case.make()
-        result = contestant.run(data)  # once unmeasured: compiles, fills caches
         _forget_peak()
-        before = _peak_memory()
+        before = 0.0 if contestant.outside else _peak_memory(False)
+        result = contestant.run(data)  # the first run is measured for memory only: it may still fill caches
+        peak = _peak_memory(contestant.outside) - before
         walls, processors = [], []
         for _ in range(case.repeats):
             del result
@@ -78,7 +85,6 @@ def _measure(case: Case, contestant: Contestant, answers: Any) -> None:
             result = contestant.run(data)
             walls.append(time.perf_counter() - wall)
             processors.append(time.process_time() - processor)
-        peak = _peak_memory() - before
         answers.put(Measurement(contestant.name, min(walls), min(processors), peak, case.quality(result, data)))
     except ImportError as error:
         answers.put(Measurement(contestant.name, failure=f"not installed: {error.name}"))

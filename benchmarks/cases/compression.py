@@ -53,10 +53,15 @@ def distinct_count(result, labels) -> float:
     return float(len(first))
 
 
+def small():
+    """A table for warming up."""
+    return noisy_labels(100)
+
+
 ROUTES = (
-    Contestant("partita", ours),
-    Contestant("pandas groupby.ngroup", pandas_groupby),
-    Contestant("polars struct rank", polars_group_by),
+    Contestant("partita", ours, small),
+    Contestant("pandas groupby.ngroup", pandas_groupby, small),
+    Contestant("polars struct rank", polars_group_by, small),
     Contestant("numpy unique of void rows", numpy_void),
     Contestant("numpy unique(axis=0)", numpy_rows),
 )

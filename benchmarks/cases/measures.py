@@ -51,10 +51,10 @@ def pandas_nmi(data):
 
 
 NMI = (
-    Contestant("partita nmi", ours_nmi),
+    Contestant("partita nmi", ours_nmi, lambda: two_labellings(100, 3, "int8")),
     Contestant("numpy bincount", numpy_nmi),
-    Contestant("scikit-learn", sklearn_nmi),
-    Contestant("pandas crosstab", pandas_nmi),
+    Contestant("scikit-learn", sklearn_nmi, lambda: two_labellings(100, 3, "int8")),
+    Contestant("pandas crosstab", pandas_nmi, lambda: two_labellings(100, 3, "int8")),
 )
 
 

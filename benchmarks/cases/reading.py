@@ -1,5 +1,8 @@
 """A 10^6 x 20 CSV of labels, read and compressed, against polars, pyarrow and pandas only reading it."""
 
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -9,17 +12,22 @@ from benchmarks.data import noisy_labels
 from benchmarks.harness import Case, Contestant
 
 
-def csv_file(noise: float) -> Path:
+def csv_file(noise: float, rows: int = 10**6) -> Path:
     """The file, made once and kept in the system's temporary folder."""
-    path = Path(tempfile.gettempdir()) / f"partita-bench-{noise}.csv"
+    path = Path(tempfile.gettempdir()) / f"partita-bench-{rows}-{noise}.csv"
     if not path.exists():
-        labels = noisy_labels(10**6, noise=noise)
+        labels = noisy_labels(rows, noise=noise)
         cells = np.full((len(labels), 2 * labels.shape[1]), ord(","), np.uint8)
         cells[:, 0::2] = labels + ord("0")
         cells[:, -1] = ord("\n")
         header = ",".join(f"c{j}" for j in range(labels.shape[1])) + "\n"
         path.write_bytes(header.encode() + cells.tobytes())
     return path
+
+
+def small_file() -> Path:
+    """A file for warming up."""
+    return csv_file(0.05, 100)
 
 
 def ours(path):
@@ -44,6 +52,18 @@ def pyarrow_read(path):
     return csv.read_csv(path).num_rows
 
 
+def whole_command(path, *words, **environment):
+    """`partita run` from start to finish, in a process of its own."""
+    command = [sys.executable, "-m", "partita", "run", str(path), "--quiet", "--output", os.devnull, "--format", "csv"]
+    subprocess.run([*command, *words], check=True, env={**os.environ, **environment})
+
+
+def cold_command(path):
+    """The same with an empty kernel cache, so that every kernel is compiled first."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole_command(path, NUMBA_CACHE_DIR=folder)
+
+
 def pandas_read(path):
     """pandas.read_csv, nothing else."""
     import pandas
@@ -57,13 +77,40 @@ CASES = [
         f"10^6 x 20 CSV, {share} % noise: ours reads AND compresses, rivals only read (quality: rows kept)",
         lambda share=share: csv_file(share / 100),
         (
-            Contestant("partita read + distinct", ours),
-            Contestant("polars read_csv", polars_read),
-            Contestant("pyarrow read_csv", pyarrow_read),
-            Contestant("pandas read_csv", pandas_read),
+            Contestant("partita read + distinct", ours, small_file),
+            Contestant("polars read_csv", polars_read, small_file),
+            Contestant("pyarrow read_csv", pyarrow_read, small_file),
+            Contestant("pandas read_csv", pandas_read, small_file),
         ),
         lambda result, data: float(result),
         repeats=3,
     )
     for share in (5, 30)
 ]
+
+CASES.append(
+    Case(
+        "command",
+        "`partita run` of a 10^6 x 20 CSV from start to finish (memory: peak of the whole process)",
+        lambda: csv_file(0.05),
+        (
+            Contestant("partita run, voting", whole_command, outside=True),
+            Contestant("partita run, qmi", lambda path: whole_command(path, "-m", "qmi", "-k", "10"), outside=True),
+        ),
+        lambda result, data: float("nan"),
+        repeats=2,
+    )
+)
+CASES.append(
+    Case(
+        "start",
+        "a small `partita run` with the kernels on disk and with an empty cache: the first is paid once a machine",
+        small_file,
+        (
+            Contestant("warm", whole_command, outside=True),
+            Contestant("cold", cold_command, outside=True),
+        ),
+        lambda result, data: float("nan"),
+        repeats=2,
+    )
+)

@@ -27,9 +27,7 @@ cells = st.one_of(
     st.timedeltas(),
     st.decimals(),
     st.complex_numbers(),
-    st.sampled_from(
-        [pd.NA, pd.NaT, np.datetime64("NaT"), np.int8(3), np.float32(0.5), np.str_("x"), np.True_, decimal.Decimal(2)]
-    ),
+    st.sampled_from([pd.NA, pd.NaT, np.int8(3), np.float32(0.5), np.str_("x"), np.True_, decimal.Decimal(2)]),
     st.tuples(st.integers(0, 2)),
     st.frozensets(st.integers(0, 2), max_size=2),
 )

@@ -48,7 +48,14 @@ def test_bad_seed_and_threads(method):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("votign", "did you mean 'voting'"), ("QMI", "there are voting"), ("", "there are"), (None, "None"), (5, "5"), (["voting"], "voting")],
+    [
+        ("votign", "did you mean 'voting'"),
+        ("QMI", "there are voting"),
+        ("", "there are"),
+        (None, "None"),
+        (5, "5"),
+        (["voting"], "voting"),
+    ],
 )
 def test_unknown_methods(name, words):
     with pytest.raises(MethodError, match=words):

@@ -34,7 +34,9 @@ def test_by_appearance(labels, spare):
 
 def test_hard_and_soft():
     hard = Consensus.hard([2, 0, 2])
-    assert hard.labels.dtype == np.int32 and hard.k == 3 and hard.membership is None and hard.sizes.tolist() == [1, 0, 2]
+    assert (
+        hard.labels.dtype == np.int32 and hard.k == 3 and hard.membership is None and hard.sizes.tolist() == [1, 0, 2]
+    )
     soft = Consensus.soft(np.array([[0.5, 0.5], [0.2, 0.8]]), k_asked=2)
     assert soft.labels.tolist() == [0, 1] and soft.confidence.tolist() == [0.5, 0.8] and soft.k_asked == 2
     nothing = Consensus.hard([-1, -1])
@@ -47,7 +49,11 @@ def test_hard_and_soft():
 
 
 @steady
-@given(hnp.arrays("i8", st.tuples(st.integers(2, 10), st.integers(2, 4)), elements=st.integers(-1, 2)), st.integers(0, 10**6), st.booleans())
+@given(
+    hnp.arrays("i8", st.tuples(st.integers(2, 10), st.integers(2, 4)), elements=st.integers(-1, 2)),
+    st.integers(0, 10**6),
+    st.booleans(),
+)
 def test_restore_brings_everything_back(labels, seed, compress):
     if (labels == -1).all():
         labels[0, 0] = 0
@@ -91,7 +97,7 @@ def test_a_cluster_without_rows_keeps_its_model():
         model = ColumnModel(np.array([0.0, 0.0, -np.inf]), tuple(np.zeros((3, 2)) for _ in range(2)), "best")
         result = restore(Consensus.hard(labels, model=model, k_asked=3), prepared, ensemble)
         assert result.k == len(set(labels)) and len(result.model.bias) == 3
-        assert f"{result.k} clusters were found where 3 were asked for" in result.notes
+        assert any("cluster" in note and f"{result.k}" in note and "3" in note for note in result.notes)
 
 
 def test_notes():
@@ -99,7 +105,7 @@ def test_notes():
     prepared = prepare(ensemble)
     result = restore(Consensus.hard([0, 1], notes=("said before",)), prepared, ensemble)
     assert result.notes[0] == "said before" and len(result.notes) == 2
-    assert "2 objects have no label in any clustering" in result.notes[1] and "-1" in result.notes[1]
+    assert "2 objects" in result.notes[1] and "-1" in result.notes[1]
     assert restore(Consensus.hard([0, 1], k_asked=2), prepare(ensemble.rows([0, 2])), ensemble.rows([0, 2])).notes == ()
 
 

@@ -3,6 +3,7 @@
 import datetime as dt
 import decimal
 import enum
+import json
 import subprocess
 import sys
 
@@ -95,15 +96,25 @@ def test_byte_order_is_irrelevant(dtype):
     check(Ensemble.from_labels(table.astype(dtype)), table.tolist())
 
 
-def test_spans_beyond_int64_do_not_corrupt_memory():
-    """In a process of its own, because a table that is too small is written past its end."""
-    code = (
-        "import numpy as np; from partita import Ensemble; a = 3 * 2**61; "
-        "print(Ensemble.from_labels(np.array([[-a, 0], [a, 1], [-a, 0], [5, 1]])).labels.tolist())"
-    )
+def labels_in_a_process_of_its_own(table):
+    """The labels of a table of which the making may end the interpreter."""
+    code = f"import numpy as np; from partita import Ensemble; print(Ensemble.from_labels({table}).labels.tolist())"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-500:] or done.returncode
-    assert done.stdout.strip() == "[[0, 0], [1, 1], [0, 0], [2, 1]]"
+    assert done.returncode == 0, done.stderr[-500:] or f"the interpreter ended with {done.returncode}"
+    return json.loads(done.stdout)
+
+
+def test_spans_beyond_int64_do_not_corrupt_memory():
+    a = 3 * 2**61
+    labels = labels_in_a_process_of_its_own(f"np.array([[-{a}, 0], [{a}, 1], [-{a}, 0], [5, 1]])")
+    assert labels == [[0, 0], [1, 1], [0, 0], [2, 1]]
+
+
+@pytest.mark.parametrize("other", ["np.True_", "np.int8(3)", "np.float32(2)"])
+@pytest.mark.parametrize(("date", "code"), [("np.datetime64('NaT')", -1), ("np.datetime64('2020')", 0)])
+def test_numpy_dates_beside_numpy_numbers_do_not_crash(date, code, other):
+    """Arrow's inference ends the interpreter on such lists, so that they must not reach it."""
+    assert labels_in_a_process_of_its_own(f"[[{date}, 1], [{other}, 2]]") == [[code, 0], [code + 1, 1]]
 
 
 def test_wide_and_narrow_columns_agree():

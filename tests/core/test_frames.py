@@ -152,7 +152,7 @@ def test_pandas_column_names_of_any_kind():
     ids=["pandas", "pandas text", "Arrow", "mapping"],
 )
 def test_a_name_must_not_appear_twice(frame):
-    with pytest.raises(TableError, match="appears twice|twice|2 times"):
+    with pytest.raises(TableError, match="twice"):
         Ensemble.from_labels(frame)
 
 
@@ -185,7 +185,7 @@ def test_categories_are_the_labels():
     assert Ensemble.from_labels(pd.DataFrame({"a": cut, "b": [1, 1, 1]})).labels[:, 0].tolist() == [0, 0, 1]
     floats = pd.Categorical([2.0, 1.0, None], categories=[1.0, 2.0, 0.5])
     assert Ensemble.from_labels({"a": floats, "b": [1, 1, 1]}).classes[0] == (2, 1)
-    with pytest.raises(LabelError, match="column 'a', row 3: 0.5"):
+    with pytest.raises(LabelError, match=r"column 'a', row 3: 0\.5"):
         Ensemble.from_labels({"a": pd.Categorical([2.0, 1.0, 0.5]), "b": [1, 1, 1]})
     blanks = pd.Categorical(["NA", "x", ""], categories=["", "NA", "x"])
     assert Ensemble.from_labels({"a": blanks, "b": [1, 1, 1]}).labels[:, 0].tolist() == [-1, 0, -1]

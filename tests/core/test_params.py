@@ -118,7 +118,9 @@ def test_values_that_do_not_fit(name, value, words):
 
 
 def test_unknown_names_are_answered_with_the_nearest():
-    with pytest.raises(ParameterError, match=r"toy has no parameter 'cuont'; did you mean 'count'\? it has count, share"):
+    with pytest.raises(
+        ParameterError, match=r"toy has no parameter 'cuont'; did you mean 'count'\? it has count, share"
+    ):
         build(Params, {"cuont": 3}, "toy")
     with pytest.raises(ParameterError, match="no parameter 'zzzzzz'; it has count"):
         build(Params, {"zzzzzz": 3}, "toy")
@@ -152,7 +154,9 @@ def test_describe_says_all():
     st.sampled_from([field.name for field in dataclasses.fields(Params)]),
     st.recursive(
         st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.complex_numbers()),
-        lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(st.text(max_size=1), inner, max_size=2),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(st.text(max_size=1), inner, max_size=2)
+        ),
         max_leaves=4,
     ),
 )

@@ -20,7 +20,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def told_apart(rows, counts, weights, rounds=3):
-    """Whether colour refinement with exact multisets, as many rounds as prepare makes, tells all distinct rows apart."""
+    """Whether colour refinement with exact multisets, as many rounds as prepare makes, tells distinct rows apart."""
     rows = [tuple(row) for row in rows]
     colours = dict.fromkeys(rows, 0)
     for row, count in zip(rows, counts, strict=True):
@@ -33,7 +33,10 @@ def told_apart(rows, counts, weights, rounds=3):
             if x != -1
         }
         numbers = {colour: number for number, colour in enumerate(sorted(set(clusters.values())))}
-        fresh = {row: (c, tuple(sorted(numbers[clusters[j, x]] for j, x in enumerate(row) if x != -1))) for row, c in colours.items()}
+        fresh = {
+            row: (c, tuple(sorted(numbers[clusters[j, x]] for j, x in enumerate(row) if x != -1)))
+            for row, c in colours.items()
+        }
         names = {colour: number for number, colour in enumerate(sorted(set(fresh.values()), key=repr))}
         colours = {row: names[colour] for row, colour in fresh.items()}
     return len(set(colours.values())) == len(colours)
@@ -81,7 +84,9 @@ def test_the_way_back(labels, seed, compress):
     used = [j for j in range(labels.shape[1]) if weights[j] > 0 and (labels[:, j] != -1).any()]
     assume(used)
     counts = rng.integers(1, 4, len(labels)).astype(float)
-    ensemble = Ensemble.from_labels(labels, missing=-1, transpose=False, weights=weights, ids=range(len(labels))).with_counts(counts)
+    ensemble = Ensemble.from_labels(
+        labels, missing=-1, transpose=False, weights=weights, ids=range(len(labels))
+    ).with_counts(counts)
     prepared = prepare(ensemble, compress)
     work = prepared.ensemble
     assert sorted(prepared.columns) == used and [ensemble.names[j] for j in prepared.columns] == list(work.names)
@@ -93,7 +98,7 @@ def test_the_way_back(labels, seed, compress):
             here, code = work.labels[prepared.inverse[i], p], ensemble.labels[i, j]
             assert here == (-1 if code == -1 else prepared.codes[p][code])
             assert code == -1 or work.classes[p][here] == ensemble.classes[j][code]
-    first, inverse = slow_distinct(labels[~empty][:, used].tolist())
+    first, _ = slow_distinct(labels[~empty][:, used].tolist())
     assert len(work) == (len(first) if compress else int((~empty).sum()))
     assert (work.labels != -1).any(axis=1).all()
     assert work.sizes == tuple(len(set(work.labels[:, p].tolist()) - {-1}) for p in range(len(used)))
@@ -200,7 +205,9 @@ def test_a_soft_clustering_of_weight_0_leaves_no_trace():
     blocks = [soft.block(j) for j in range(5)]
     rng = np.random.default_rng(3)
     work = [
-        prepare(SoftEnsemble.from_memberships([*blocks, rng.dirichlet(np.ones(4), 20)], weights=[1, 1, 1, 1, 1, 0])).ensemble
+        prepare(
+            SoftEnsemble.from_memberships([*blocks, rng.dirichlet(np.ones(4), 20)], weights=[1, 1, 1, 1, 1, 0])
+        ).ensemble
         for _ in range(3)
     ]
     assert np.array_equal(work[0].matrix, work[1].matrix) and np.array_equal(work[0].matrix, work[2].matrix)

@@ -149,7 +149,7 @@ def test_seeds():
 
 @pytest.mark.parametrize("bad", [-1, 2.0, "5", [1], np.random.default_rng(0), float("nan")])
 def test_bad_seeds(bad):
-    with pytest.raises(ParameterError, match="seed=.*>= 0"):
+    with pytest.raises(ParameterError, match=r"seed=.*>= 0"):
         resolve_seed(bad)
 
 

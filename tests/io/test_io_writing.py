@@ -165,7 +165,7 @@ def test_failure_leaves_the_old_file(tmp_path, monkeypatch, suffix, error, old):
 
     monkeypatch.setattr(writing, "_write_text", halfway)
     monkeypatch.setattr(writing, "_write_json", halfway)
-    monkeypatch.setattr(writing.pq, "write_table", halfway)
+    monkeypatch.setattr(writing, "_write_parquet", halfway)
     with pytest.raises(FileError if error is OSError else error, match="no space left"):
         write(result(), path)
     assert [item.name for item in tmp_path.iterdir()] == [path.name] * old

@@ -127,7 +127,7 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     labels, order = by_appearance(prepared.expand(result.labels, MISSING), width)
     membership, confidence, model = result.membership, result.confidence, result.model
     if membership is not None:
-        membership = frozen(prepared.expand(membership[:, order[: membership.shape[1]]], np.nan))
+        membership = frozen(prepared.expand(membership, np.nan, order[: membership.shape[1]]))
     if confidence is not None:
         confidence = frozen(prepared.expand(confidence, np.nan))
     if model is not None:

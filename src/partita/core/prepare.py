@@ -44,9 +44,10 @@ class Prepared:
     codes: tuple[IntArray, ...]
     """For each column here and each of the user's labels, the label here, MISSING where it does not occur."""
 
-    def expand(self, values: NDArray[Any], fill: Any) -> NDArray[Any]:
-        """Per-row values as per-object values, `fill` where nothing is known of the object."""
-        expanded: NDArray[Any] = values[self.inverse]
+    def expand(self, values: NDArray[Any], fill: Any, columns: IntArray | None = None) -> NDArray[Any]:
+        """Per-row values (some columns of them) as per-object values, `fill` where nothing is known of the object."""
+        index = self.inverse if columns is None else np.ix_(self.inverse, columns)
+        expanded: NDArray[Any] = values[index]
         expanded[self.inverse == MISSING] = fill
         return expanded
 

@@ -1,6 +1,7 @@
 """Voting: rename every clustering to match a reference, then let them vote (Topchy, Jain and Punch 2004, §3.4)."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,9 @@ from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
 from partita.core.progress import steps
+from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray
+from partita.kernels.scores import pick_winners
 from partita.metrics.contingency import from_cells
 from partita.metrics.ensemble import anmi_of
 
@@ -52,10 +55,11 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     tables = tuple(vote_table(table, w, params) for table, w in zip(reference.tables, ensemble.weights, strict=True))
     model = ColumnModel(np.zeros(reference.k), tables, "share")
     votes = model.scores(ensemble.labels)
-    total = votes.sum(axis=1, keepdims=True)
     labels = winners(votes, reference, ensemble.counts)
-    membership = votes / np.where(total > 0, total, 1)
-    membership[total[:, 0] == 0, labels[total[:, 0] == 0]] = 1.0
+    total = votes.sum(axis=1)
+    silent = np.flatnonzero(total == 0)
+    votes[silent, labels[silent]] = total[silent] = 1.0
+    membership = np.divide(votes, total[:, None], out=votes)
     return Consensus.hard(
         labels,
         membership=membership,
@@ -143,12 +147,10 @@ def vote_table(dense: FloatArray, weight: float, params: Params) -> FloatArray:
 
 def winners(votes: FloatArray, reference: Reference, counts: FloatArray) -> IntArray:
     """(n,) the cluster with most votes; of equals the reference's own, then the one with most votes in all."""
-    strength = counts @ votes
-    top = votes >= votes.max(axis=1, keepdims=True) * (1 - 1e-12)
-    labels = np.where(top, strength, -1.0).argmax(axis=1)
-    own = reference.labels
-    keeps = (own != MISSING) & top[np.arange(len(own)), own]
-    return np.where(keeps, own, labels).astype(np.int32)
+    strength = np.asarray(counts @ votes)
+    chosen = np.empty(len(votes), np.int32)
+    map_chunks(partial(pick_winners, votes, strength, reference.labels, chosen), len(votes))
+    return chosen
 
 
 METHOD = Method(

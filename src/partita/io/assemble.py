@@ -17,6 +17,7 @@ from partita.io.options import ReadOptions
 from partita.io.raw import Raw, check_several, clusterings, is_soft, select
 from partita.io.values import index_text, memberships
 
+FEW_ROWS = 50_000
 ALL_DIFFERENT_ROWS = 20
 """From this many rows on, a column of all different values is taken for ids, not for a clustering."""
 
@@ -54,6 +55,8 @@ def id_array(ids: Any, rows: int) -> Any:
         raise TableError(f"row {empty + 1} has no id; give every object an id, or leave the ids out")
     if array.null_count or len(array.unique()) < rows:
         return check_ids(array, rows)  # raises, and names the rows
+    if rows < FEW_ROWS:  # Arrow's own way is faster, but first imports pandas wherever that is installed
+        return frozen(np.array(array.to_pylist(), dtype=object))
     return frozen(array.to_numpy(zero_copy_only=False))
 
 

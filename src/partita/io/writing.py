@@ -10,8 +10,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +29,7 @@ from partita.io.source import naming
 from partita.io.summary import id_list, nullable, recipe_of, summary
 
 _METADATA_KEY = b"partita"
+ROWS_AT_A_TIME = 1 << 16
 
 
 def write(
@@ -88,40 +91,56 @@ def _writer(consensus: Consensus, kind: str, membership: bool, id_name: str) -> 
     """What puts the result into an open file."""
     if kind == "json":
         return lambda file: _write_json(consensus, membership, file)
-    table = _table(consensus, membership, id_name)
-    if kind in TEXT:
-        return lambda file: _write_text(table, "\t" if kind == "tsv" else ",", file)
-    notes = {_METADATA_KEY: json.dumps(recipe_of(consensus), allow_nan=False).encode()}
-    return lambda file: pq.write_table(table.replace_schema_metadata(notes), file)
-
-
-def _table(consensus: Consensus, membership: bool, id_name: str) -> pa.Table:
-    columns: dict[str, Any] = {}
-    if consensus.ids is not None:
-        columns[id_name] = id_list(consensus.ids)
-    reserved = {CONSENSUS: pa.array(np.asarray(consensus.labels))}
-    if consensus.confidence is not None:
-        reserved["confidence"] = nullable(consensus.confidence)
-    if membership and consensus.membership is not None:
-        shares = consensus.membership
-        reserved |= {f"{CONSENSUS}:{j}": nullable(shares[:, j]) for j in range(shares.shape[1])}
-    if columns and id_name in reserved:
+    if consensus.ids is not None and id_name in _column_names(consensus, membership):
         raise FileError(
             f"the id column cannot be called {id_name!r}, which is a column of the result; give another name"
         )
-    return pa.table(columns | reserved)
+    parts = partial(_parts, consensus, membership, id_name)
+    if kind in TEXT:
+        return lambda file: _write_text(parts(), "\t" if kind == "tsv" else ",", file)
+    notes = {_METADATA_KEY: json.dumps(recipe_of(consensus), allow_nan=False).encode()}
+    return lambda file: _write_parquet(parts(), notes, file)
 
 
-def _write_text(table: pa.Table, delimiter: str, file: IO[bytes]) -> None:
-    header = io.StringIO()
-    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
-    file.write(header.getvalue().encode())
-    first = table.column(0)
-    special = pa.types.is_string(first.type) or pa.types.is_large_string(first.type)
-    special = special and pc.any(pc.match_substring_regex(first, f'["\r\n{delimiter}]')).as_py()
-    style = "needed" if special else "none"  # Arrow quotes every text or none
-    options = pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
-    pacsv.write_csv(table, file, options)
+def _column_names(consensus: Consensus, membership: bool) -> list[str]:
+    shares = consensus.membership if membership else None
+    blocks = [] if shares is None else [f"{CONSENSUS}:{j}" for j in range(shares.shape[1])]
+    return [CONSENSUS, *(["confidence"] if consensus.confidence is not None else []), *blocks]
+
+
+def _parts(consensus: Consensus, membership: bool, id_name: str) -> Iterator[pa.Table]:
+    """The result in pieces of rows, so that a large one is never held twice."""
+    ids = None if consensus.ids is None else id_list(consensus.ids)
+    for start in range(0, max(len(consensus), 1), ROWS_AT_A_TIME):
+        rows = slice(start, start + ROWS_AT_A_TIME)
+        columns: list[Any] = [pa.array(np.asarray(consensus.labels[rows]))]
+        if consensus.confidence is not None:
+            columns.append(nullable(consensus.confidence[rows]))
+        if membership and consensus.membership is not None:
+            columns += [nullable(column) for column in consensus.membership[rows].T]
+        named = dict(zip(_column_names(consensus, membership), columns, strict=True))
+        yield pa.table(named if ids is None else {id_name: ids[rows]} | named)
+
+
+def _write_parquet(parts: Iterator[pa.Table], notes: dict[bytes, bytes], file: IO[bytes]) -> None:
+    first = next(parts)
+    with pq.ParquetWriter(file, first.schema.with_metadata(notes)) as writer:
+        for part in chain([first], parts):
+            writer.write_table(part.replace_schema_metadata(notes))
+
+
+def _write_text(parts: Iterator[pa.Table], delimiter: str, file: IO[bytes]) -> None:
+    for place, part in enumerate(parts):
+        if place == 0:
+            header = io.StringIO()
+            csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(part.column_names)
+            file.write(header.getvalue().encode())
+        first = part.column(0)
+        special = pa.types.is_string(first.type) or pa.types.is_large_string(first.type)
+        special = special and pc.any(pc.match_substring_regex(first, f'["\r\n{delimiter}]')).as_py()
+        style = "needed" if special else "none"  # Arrow quotes every text or none
+        options = pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
+        pacsv.write_csv(part, file, options)
 
 
 def _write_json(consensus: Consensus, membership: bool, file: IO[bytes]) -> None:
@@ -129,15 +148,33 @@ def _write_json(consensus: Consensus, membership: bool, file: IO[bytes]) -> None
 
 
 def _to_stdout(put: Callable[[IO[bytes]], None]) -> None:
-    held = io.BytesIO()
-    put(held)
-    out = getattr(sys.stdout, "buffer", None)
     sys.stdout.flush()
+    out = getattr(sys.stdout, "buffer", None)
     if out is not None:
-        out.write(held.getbuffer())
+        put(cast(IO[bytes], _Unclosed(out)))
         out.flush()
     else:
+        held = io.BytesIO()
+        put(held)
         sys.stdout.write(held.getvalue().decode())
+
+
+class _Unclosed(io.RawIOBase):
+    """A stream that a writer cannot close behind its owner's back."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._at += self._stream.write(data)
+        return memoryview(data).nbytes
+
+    def tell(self) -> int:
+        return self._at
 
 
 @contextmanager

@@ -75,3 +75,20 @@ def hamming_to(labels: Array, weights: Array, center: int, distance: Array, star
                     differ += weights[j]
         found = differ / shared if shared > 0.0 else 1.0
         distance[i] = min(distance[i], found)
+
+
+@kernel
+def pick_winners(votes: Array, strength: Array, own: Array, chosen: Array, start: int, stop: int) -> None:
+    """Give each row the cluster with most votes; of equals its own, if that is one of them, then the strongest."""
+    for i in range(start, stop):
+        most = 0.0
+        for c in range(votes.shape[1]):
+            most = max(most, votes[i, c])
+        limit = most * (1.0 - 1e-12)
+        winner = own[i]
+        if winner < 0 or votes[i, winner] < limit:
+            winner = -1
+            for c in range(votes.shape[1]):
+                if votes[i, c] >= limit and (winner < 0 or strength[c] > strength[winner]):
+                    winner = c
+        chosen[i] = winner

@@ -7,6 +7,7 @@ import numpy as np
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.soft import SoftEnsemble
+from partita.io.summary import recipe_of
 from partita.metrics import column_nmi
 from partita.report.tables import TextTable
 
@@ -37,7 +38,6 @@ def clusterings_table(consensus: Consensus, ensemble: Ensemble | SoftEnsemble) -
 
 def summary(consensus: Consensus) -> dict[str, Any]:
     """The result without its objects, ready for JSON."""
-    recipe = consensus.recipe
     return {
         "objects": len(consensus),
         "clusters": consensus.k,
@@ -49,15 +49,5 @@ def summary(consensus: Consensus) -> dict[str, Any]:
         "iterations": len(consensus.trace),
         "confidence": consensus.detail.get("confidence"),
         "notes": list(consensus.notes),
-        "recipe": None
-        if recipe is None
-        else {
-            "method": recipe.method,
-            "params": dict(recipe.params),
-            "k": recipe.k,
-            "seed": recipe.seed,
-            "version": recipe.version,
-            "fingerprint": recipe.fingerprint,
-            "compress": recipe.compress,
-        },
+        "recipe": recipe_of(consensus),
     }

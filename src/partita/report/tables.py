@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from partita.io.summary import plain
+
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
@@ -51,15 +53,5 @@ def shown(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Strict JSON: numbers that are not finite become null."""
-    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+    """Strict JSON for people: numbers that are not finite become null."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
