@@ -14,6 +14,7 @@ from partita.core.prepare import Prepared, prepare
 from partita.core.rng import generator, resolve_seed
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import thread_limit
+from partita.core.types import FrozenDict
 from partita.metrics import MEASURES, agreement_confidence, anmi, column_nmi, contingency
 from partita.version import __version__
 
@@ -56,9 +57,11 @@ def consensus(
     with thread_limit(threads):
         given = as_ensemble(ensemble)
         work = prepare(suited(given, chosen, method), compress and chosen.compresses)
-        clusters = checked_k(k, len(work.ensemble), chosen, method)
+        clusters = checked_k(k, len(work.ensemble.distinct.first), chosen, method)
         result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
-        recipe = Recipe(method, dataclasses.asdict(options), clusters, drawn, __version__, given.fingerprint, compress)
+        recipe = Recipe(
+            method, FrozenDict(dataclasses.asdict(options)), clusters, drawn, __version__, given.fingerprint, compress
+        )
         return _scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work, given)
 
 
@@ -80,7 +83,7 @@ def _scored(result: Consensus, work: Prepared, given: Ensemble | SoftEnsemble) -
     if confidence is None:
         confidence = agreement_confidence(work.ensemble, result.labels)
         detail["confidence"] = "share of the objects in the same base clusters that are in the same consensus cluster"
-    whole = dataclasses.replace(result, confidence=confidence, scores=scores, detail=detail)
+    whole = dataclasses.replace(result, confidence=confidence, scores=FrozenDict(scores), detail=FrozenDict(detail))
     return restore(whole, work, given)
 
 

@@ -15,7 +15,7 @@ METHODS: dict[str, str] = {
 
 def get(name: str) -> Method:
     """The method of that name."""
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         close = difflib.get_close_matches(str(name), METHODS, n=1)
         guess = f"did you mean {close[0]!r}? " if close else ""
         raise MethodError(f"no method is called {name!r}; {guess}there are {', '.join(METHODS)}")

@@ -150,7 +150,6 @@ def test_names(build):
     assert build(names=["u", "v"]).names == ("u", "v")
     assert build(names=(1, 2)).names == ("1", "2")
     assert build(names=np.array(["u", "v"])).names == ("u", "v")
-    assert build(names=iter(["u", "v"])).names == ("u", "v")
 
 
 @both

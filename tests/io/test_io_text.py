@@ -333,7 +333,7 @@ def test_gzip(file):
     assert "the file is empty" in refused(file(gzip.compress(b""), "none.csv.gz"))
 
 
-@pytest.mark.parametrize("data", [b"a,b\n1,2\n1,3\n", gzip.compress(b"a;b\n1;2\n1;3\n")])
+@pytest.mark.parametrize("data", [b"a,b\n1,2\n1,3\n", gzip.compress(b"a;b\n1;2\n1;3\n")], ids=["plain", "packed"])
 def test_standard_input(monkeypatch, data):
     monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(data)))
     same(read("-"), Ensemble.from_labels({"a": [1, 1], "b": [2, 3]}))

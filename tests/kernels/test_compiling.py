@@ -80,19 +80,16 @@ def test_the_interpreter_runs_while_a_kernel_does():
     words = np.zeros((1 << 15, 512), np.uint64)
     hashes = np.empty(len(words), np.uint64)
     hash_rows(words[:1], hashes, 0, 1)
-    inside, ticks = threading.Event(), []
+    done, ticks = threading.Event(), 0
 
     def work():
-        inside.set()
         for _ in range(4):
             hash_rows(words, hashes, 0, len(words))
-        inside.clear()
+        done.set()
 
     thread = threading.Thread(target=work)
-    switch = sys.getswitchinterval()
     thread.start()
-    inside.wait()
-    while inside.is_set():
-        ticks.append(None)
+    while not done.is_set():
+        ticks += 1
     thread.join()
-    assert len(ticks) > 10 and sys.getswitchinterval() == switch
+    assert ticks > 100

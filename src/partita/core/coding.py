@@ -1,6 +1,5 @@
 """From columns of any label values to one integer matrix, coded by first appearance."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -8,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.errors import LabelError
+from partita.core.errors import LabelError, ParameterError
 from partita.core.threads import map_chunks
 from partita.core.types import MISSING, IntArray, smallest_type
 from partita.kernels.codes import first_codes, value_ranges, write_codes
@@ -27,7 +26,7 @@ WIDEST_SPAN: Final = 1 << 22
 class MissingRule:
     """Which label values mean unobserved, beyond empty cells, and whether the caller has said so."""
 
-    values: frozenset[Label] = frozenset()
+    values: frozenset[tuple[bool, Label]] = frozenset()
     said: bool = False
 
     @classmethod
@@ -36,14 +35,17 @@ class MissingRule:
         if missing is None:
             return cls()
         several = isinstance(missing, (list, tuple, set, frozenset, np.ndarray))
-        values = {_plain(value) for value in (missing if several else (missing,))}
-        return cls(frozenset(values | {str(value) for value in values}), said=True)
+        try:
+            values = {label_key(_plain(value)) for value in (missing if several else (missing,))}
+        except TypeError:
+            raise ParameterError(
+                f"missing={missing!r} is not a label value; give one value or a list of them"
+            ) from None
+        return cls(frozenset(values | {label_key(str(value)) for _, value in values}), said=True)
 
     def drops(self, value: Label) -> bool:
         """Whether this value means unobserved."""
-        if isinstance(value, str) and value.strip() in BLANKS:
-            return True
-        return value in self.values and not (isinstance(value, bool) and str(value) not in self.values)
+        return (isinstance(value, str) and value.strip() in BLANKS) or label_key(value) in self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ class Indexed:
 
     indices: IntArray
     values: Sequence[Label]
+
+
+def label_key(value: Label) -> tuple[bool, Label]:
+    """What tells two label values apart: True is not 1, though Python calls them equal."""
+    return isinstance(value, bool), value
 
 
 def _plain(value: Any) -> Label:
@@ -72,8 +79,8 @@ def code_integers(
     """Codes (n, r) of an integer matrix in the smallest type, and each column's values in code order."""
     rows, columns = values.shape
     low, high = _ranges(values, sentinel)
-    wide = [j for j in range(columns) if high[j] - low[j] >= max(WIDEST_SPAN // columns, 4 * rows, 256)]
-    if wide:
+    widest = max(WIDEST_SPAN // columns, 4 * rows, 256)
+    if any(int(high[j]) - int(low[j]) >= widest for j in range(columns)):
         return _code_wide(values, sentinel, names, rule)
     spans = np.maximum(high - low + 1, 0)
     low = np.where(spans > 0, low, 0)
@@ -106,13 +113,8 @@ def _ranges(values: IntArray, sentinel: int) -> tuple[NDArray[np.int64], NDArray
 
 
 def _mark_missing(codes: IntArray, low: IntArray, offsets: IntArray, rule: MissingRule) -> None:
-    for value in rule.values:
-        if (
-            isinstance(value, (int, float))
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and value == int(value)
-        ):
+    for boolean, value in rule.values:
+        if not boolean and isinstance(value, (int, float)) and abs(value) < 2**62 and value == int(value):
             place = offsets[:-1] + int(value) - low
             inside = (place >= offsets[:-1]) & (place < offsets[1:])
             codes[place[inside]] = -2
@@ -166,8 +168,8 @@ def _merge_equal(column: Indexed, name: str, rule: MissingRule) -> IntArray:
         if rule.drops(value):
             target[index] = MISSING
         else:
-            target[index] = place.setdefault((isinstance(value, bool), value), index)
-    if not rule.said and (False, -1) in place:
-        raise refuse_minus_one(name, int(np.argmax(column.indices == place[False, -1])))
+            target[index] = place.setdefault(label_key(value), index)
+    if not rule.said and label_key(-1) in place:
+        raise refuse_minus_one(name, int(np.argmax(column.indices == place[label_key(-1)])))
     merged: IntArray = target[column.indices]
     return merged

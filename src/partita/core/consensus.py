@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
-from partita.core.types import MISSING, FloatArray, IntArray, frozen
+from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray, frozen
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Consensus:
     """The objective after each iteration of the best run."""
     converged: bool | None = None
     """Whether the iterations settled; None for a method that does not iterate."""
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=FrozenDict)
     """Agreement with the base clusterings ("anmi") and whatever the method measures."""
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=FrozenDict)
     """What else the method has to tell."""
     notes: tuple[str, ...] = ()
     """What the user should know, in sentences."""
@@ -123,7 +123,9 @@ def by_appearance(labels: IntArray, width: int) -> tuple[IntArray, IntArray]:
 
 def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     """A method's result for its own rows as the result for the user's objects."""
-    width = int(max(result.labels.max(initial=0) + 1, 0 if result.membership is None else result.membership.shape[1]))
+    width = int(result.labels.max(initial=0)) + 1
+    width = max(width, 0 if result.membership is None else result.membership.shape[1])
+    width = max(width, 0 if result.model is None else len(result.model.bias))
     labels, order = by_appearance(prepared.expand(result.labels, MISSING), width)
     membership, confidence, model = result.membership, result.confidence, result.model
     if membership is not None:

@@ -1,6 +1,5 @@
 """Ensemble: r base clusterings of the same n objects, validated once and never changed."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.coding import Label, MissingRule
+from partita.core.coding import Label, MissingRule, code_integers
 from partita.core.distinct import Distinct, distinct_rows
-from partita.core.fields import check_counts, check_ids, check_orientation, check_weights
+from partita.core.errors import TableError
+from partita.core.fields import check_counts, check_ids, check_orientation, check_weights, fingerprint
 from partita.core.tables import as_table, code_table
 from partita.core.types import MISSING, FloatArray, IntArray, frozen
 
@@ -88,7 +88,7 @@ class Ensemble:
     @cached_property
     def missing_share(self) -> float:
         """The share of cells that are unobserved."""
-        return float(np.count_nonzero(self.labels == MISSING) / self.labels.size)
+        return float(np.count_nonzero(self.labels == MISSING) / max(self.labels.size, 1))
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -110,12 +110,8 @@ class Ensemble:
     @cached_property
     def fingerprint(self) -> str:
         """Names the data whatever the labels and columns are called: equal for equal partitions, weights and counts."""
-        digest = hashlib.sha256(f"hard {self.labels.shape} {self.sizes}".encode())
-        digest.update(np.ascontiguousarray(self.labels, dtype=self.labels.dtype.newbyteorder("<")).data)
-        digest.update(self.weights.astype("<f8").tobytes())
-        if self.multiplicity is not None:
-            digest.update(self.multiplicity.astype("<f8").tobytes())
-        return digest.hexdigest()[:32]
+        labels, _ = code_integers(self.labels, MISSING, self.names, MissingRule(said=True))
+        return fingerprint("hard", labels, self.weights, self.multiplicity)
 
     def rows(self, index: Any) -> "Ensemble":
         """The same clusterings of some of the objects; codes and sizes stay."""
@@ -125,7 +121,7 @@ class Ensemble:
 
     def columns(self, index: Any) -> "Ensemble":
         """Some of the clusterings of the same objects, by position or by name."""
-        picks = [self.names.index(pick) if isinstance(pick, str) else int(pick) for pick in index]
+        picks = _places(index, self.names)
         return replace(
             self,
             labels=frozen(np.ascontiguousarray(self.labels[:, picks])),
@@ -138,6 +134,20 @@ class Ensemble:
     def with_counts(self, counts: Any) -> "Ensemble":
         """The same rows, each standing for `counts[i]` objects; equal to a table with the rows repeated."""
         return replace(self, multiplicity=check_counts(counts, len(self)))
+
+
+def _places(index: Any, names: tuple[str, ...]) -> list[int]:
+    """Positions of clusterings given by position, by name, or by a mask."""
+    given = np.asarray(index)
+    if given.dtype == bool and given.shape == (len(names),):
+        return np.flatnonzero(given).tolist()
+    places = []
+    for pick in index:
+        place = names.index(pick) if isinstance(pick, str) and pick in names else pick
+        if isinstance(place, (str, bool, np.bool_)) or not -len(names) <= int(place) < len(names):
+            raise TableError(f"there is no clustering {pick!r}; there are {len(names)}: {', '.join(names[:8])}")
+        places.append(int(place))
+    return places
 
 
 def _span(sizes: Sequence[int]) -> str:

@@ -1,20 +1,23 @@
 """Checks of what hard and soft ensembles both carry: names, weights, ids, multiplicities, orientation."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from partita.core.columns import is_empty
 from partita.core.errors import TableError
-from partita.core.types import FloatArray, frozen
+from partita.core.types import FloatArray, frozen, is_sequence
 
 
 def check_weights(weights: Any, names: Sequence[str]) -> FloatArray:
     """One finite weight >= 0 for each clustering, from a sequence or from a mapping by name (others weigh 1)."""
     if weights is None:
         return frozen(np.ones(len(names)))
+    if hasattr(weights, "to_dict") and hasattr(weights, "index") and type(weights.index).__name__ != "RangeIndex":
+        weights = weights.to_dict()  # a pandas Series says which weight is whose
     if isinstance(weights, Mapping):
         strangers = [name for name in weights if name not in names]
         if strangers:
@@ -22,10 +25,7 @@ def check_weights(weights: Any, names: Sequence[str]) -> FloatArray:
                 f"a weight is given for {strangers[0]!r}, which is no clustering here; there are {_some(names)}"
             )
         weights = [weights.get(name, 1.0) for name in names]
-    try:
-        array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TableError(f"weights={weights!r} are not numbers; give one weight >= 0 a clustering") from None
+    array = _numbers(weights, "weights", "one weight >= 0 a clustering")
     if array.shape != (len(names),):
         raise TableError(f"weights have shape {array.shape}; give one weight for each of the {len(names)} clusterings")
     for name, weight in zip(names, array, strict=True):
@@ -44,30 +44,57 @@ def _some(names: Sequence[str]) -> str:
 
 
 def check_ids(ids: Any, rows: int) -> NDArray[Any] | None:
-    """Object ids, one a row and all different."""
+    """Object ids, one a row and all different, each as it was given."""
     if ids is None:
         return None
-    array = np.asarray(ids.to_numpy(zero_copy_only=False) if isinstance(ids, (pa.Array, pa.ChunkedArray)) else ids)
-    if array.shape != (rows,):
-        raise TableError(f"{array.size} ids were given for {rows} objects; give one id a row")
-    values = array.tolist()
-    if array.dtype.kind in "iuSU" and len(set(values)) == rows:
-        return frozen(array.copy())
+    values = _as_list(ids)
+    if len(values) != rows:
+        raise TableError(f"{len(values)} ids were given for {rows} objects; give one id a row")
+    kinds = set(map(type, values))
+    if kinds not in ({int}, {str}) or len(set(values)) != rows:
+        _check_different(values)
+    try:
+        return frozen(np.fromiter(values, np.int64 if kinds == {int} else object, rows))
+    except OverflowError:
+        return frozen(np.fromiter(values, object, rows))
+
+
+def _as_list(ids: Any) -> list[Any]:
+    if not is_sequence(ids):
+        raise TableError(f"ids={ids!r:.60} is not a list of ids; give one id a row")
+    reader = next((name for name in ("to_pylist", "tolist", "to_list") if hasattr(ids, name)), None)
+    return list(ids) if reader is None else list(getattr(ids, reader)())
+
+
+def _check_different(values: list[Any]) -> None:
     seen: dict[Any, int] = {}
     for row, value in enumerate(values):
-        if value is None or value != value:
-            raise TableError(f"row {row + 1} has no id; give every object an id, or leave the ids out")
-        if seen.setdefault(value, row) != row:
-            raise TableError(f"id {value!r} stands in rows {seen[value] + 1} and {row + 1}; make the ids different")
-    return frozen(array.copy())
+        try:
+            if is_empty(value):
+                raise TableError(f"row {row + 1} has no id; give every object an id, or leave the ids out")
+            first = seen.setdefault(value, row)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, TableError):
+                raise
+            raise TableError(f"row {row + 1}: {value!r:.60} cannot be an id; give numbers or strings") from None
+        if first != row:
+            raise TableError(f"id {value!r} stands in rows {first + 1} and {row + 1}; make the ids different")
+
+
+def _numbers(values: Any, what: str, each: str) -> FloatArray:
+    """Real numbers as an array; anything else raises."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TableError(f"{what}={values!r:.60} are not numbers; give {each}") from None
 
 
 def check_counts(counts: Any, rows: int) -> FloatArray:
     """How many objects each row stands for."""
-    try:
-        array = np.array(counts, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TableError(f"counts={counts!r} are not numbers; give how many objects each row stands for") from None
+    array = _numbers(counts, "counts", "how many objects each row stands for")
     if array.shape != (rows,):
         raise TableError(f"counts have shape {array.shape}; give one for each of the {rows} rows")
     bad = ~(np.isfinite(array) & (array > 0))
@@ -84,3 +111,14 @@ def check_orientation(rows: int, columns: int, transpose: bool | None) -> None:
             f"this table has {rows} objects (rows) and {columns} clusterings (columns) and looks transposed; say "
             "transpose=True (--transpose) to turn it, transpose=False (--no-transpose) if it is right as it is"
         )
+
+
+def fingerprint(kind: str, matrix: NDArray[Any], weights: FloatArray, counts: FloatArray | None) -> str:
+    """32 hexadecimal digits that name the data; counts that are all 1 are the same as none."""
+    little = matrix.dtype.newbyteorder("<")
+    digest = hashlib.sha256(f"{kind} {matrix.shape} {little.str}".encode())
+    digest.update(np.ascontiguousarray(matrix, dtype=little).data)
+    digest.update(weights.astype("<f8").tobytes())
+    if counts is not None and (counts != 1).any():
+        digest.update(counts.astype("<f8").tobytes())
+    return digest.hexdigest()[:32]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from partita.core.coding import Label
+from partita.core.coding import Label, MissingRule, label_key
 from partita.core.columns import index_column
-from partita.core.errors import ParameterError, PartitaWarning, TableError
+from partita.core.errors import PartitaWarning, TableError
 from partita.core.tables import as_table
 from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray
@@ -53,7 +53,8 @@ class ColumnModel:
         codes = self.encode(table)
         scores = self.scores(codes)
         sums = scores.sum(axis=1, keepdims=True)
-        shares: FloatArray = np.divide(scores, sums, out=np.full_like(scores, np.nan), where=sums > 0)
+        known = (codes != MISSING).any(axis=1, keepdims=True)
+        shares: FloatArray = np.divide(scores, sums, out=np.full_like(scores, np.nan), where=known & (sums > 0))
         return shares
 
     def encode(self, table: Any) -> IntArray:
@@ -62,10 +63,15 @@ class ColumnModel:
         A label never seen in training is treated as missing, with a warning that counts such cells.
         """
         found = as_table(table)
-        if set(self.names) <= set(found.names):
+        unnamed = found.names == tuple(f"c{j}" for j in range(len(found.names)))
+        if set(self.names) <= set(found.names) and not (unnamed and len(found.names) != len(self.names)):
             columns = [found.columns[found.names.index(name)] for name in self.names]
-        elif len(found.names) == len(self.names) and found.names == tuple(f"c{j}" for j in range(len(self.names))):
+        elif unnamed and len(found.names) == len(self.names):
             columns = list(found.columns)
+        elif unnamed:
+            raise TableError(
+                f"the new table has {len(found.names)} clusterings, the model {len(self.names)}; give the same"
+            )
         else:
             absent = next(name for name in self.names if name not in found.names)
             raise TableError(f"the new table has no clustering {absent!r}; give the same clusterings as in training")
@@ -79,16 +85,14 @@ class ColumnModel:
 
     def _encode_column(self, j: int, column: Any) -> tuple[IntArray, int]:
         indexed = index_column(column, self.names[j])
-        place = {(isinstance(value, bool), value): code for code, value in enumerate(self.classes[j])}
-        target = np.array([place.get((isinstance(v, bool), v), MISSING) for v in indexed.values] + [MISSING], np.int64)
+        place = {label_key(value): code for code, value in enumerate(self.classes[j])}
+        target = np.array([place.get(label_key(value), MISSING) for value in indexed.values] + [MISSING], np.int64)
+        blank = np.array([MissingRule().drops(value) for value in indexed.values] + [True])
         codes = target[indexed.indices]
-        return codes, int(np.count_nonzero((codes == MISSING) & (indexed.indices != MISSING)))
+        return codes, int(np.count_nonzero((codes == MISSING) & ~blank[indexed.indices]))
 
     def restored(self, prepared: "Prepared", ensemble: Any, order: IntArray) -> "ColumnModel":
         """The model of a prepared table as the model of the user's, its clusters in the given order."""
-        if len(order) < len(self.bias):
-            raise ParameterError("the order must name every cluster of the model")
-        order = order[: len(self.bias)]
         tables = prepared.expand_tables(self.tables, ensemble.sizes, 0.0)
         return replace(
             self,

@@ -7,6 +7,8 @@ import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from partita.core.errors import ParameterError
 
 P = TypeVar("P")
@@ -70,7 +72,7 @@ def type_name(hint: Any) -> str:
 def _checked(value: Any, hint: Any, field: dataclasses.Field[Any], owner: str) -> Any:
     try:
         found = _as(value, hint)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{owner}: {field.name}={value!r} is not allowed; give {type_name(hint)}") from None
     low, high = field.metadata.get("low"), field.metadata.get("high")
     limits = " and ".join([f">= {low}"] * (low is not None) + [f"<= {high}"] * (high is not None))
@@ -85,6 +87,7 @@ def _as(value: Any, hint: Any) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return value
+    value = value.item() if isinstance(value, np.generic) else value
     if origin is typing.Literal:
         matches = [
             choice for choice in arguments if choice == value or (isinstance(value, str) and str(choice) == value)
@@ -113,7 +116,7 @@ def _as_any(value: Any, hints: tuple[Any, ...]) -> Any:
     for hint in sorted(hints, key=lambda hint: hint is str):
         try:
             return _as(value, hint)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             continue
     return _refuse()
 

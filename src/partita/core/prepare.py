@@ -161,10 +161,13 @@ def _prepare_soft(ensemble: SoftEnsemble, informative: list[int], compress: bool
     first, inverse, counts = _rows_and_counts(ensemble, part, compress)
     matrix = np.ascontiguousarray(ensemble.matrix[first])
     starts = np.repeat(ensemble.weights.view(np.uint64), ensemble.sizes)
-    keys = _soft_keys(matrix, counts, starts)
-    order, place = _order(keys, np.asarray(matrix[:, np.concatenate(spans)].any(axis=1)))
-    spans = [span[np.argsort(keys.clusters[span], kind="stable")] for span in spans]
-    columns = sorted(range(len(spans)), key=lambda p: int(keys.clusters[spans[p]].sum()))
+    used_clusters = np.concatenate(spans)
+    keys = _soft_keys(matrix[:, used_clusters], counts, starts[used_clusters])
+    order, place = _order(keys, np.asarray(matrix[:, used_clusters].any(axis=1)))
+    cluster_keys = np.zeros(len(starts), np.uint64)
+    cluster_keys[used_clusters] = keys.clusters
+    spans = [span[np.argsort(cluster_keys[span], kind="stable")] for span in spans]
+    columns = sorted(range(len(spans)), key=lambda p: int(cluster_keys[spans[p]].sum()))
     picks = [spans[p] for p in columns]
     used = [informative[p] for p in columns]
     inner = [span - ensemble.offsets[j] for span, j in zip(picks, used, strict=True)]

@@ -1,6 +1,5 @@
 """SoftEnsemble: base clusterings given as memberships, also mixed with hard ones."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,9 +12,9 @@ from partita.core.coding import Label, MissingRule
 from partita.core.distinct import Distinct, distinct_rows
 from partita.core.ensemble import Ensemble
 from partita.core.errors import LabelError, TableError
-from partita.core.fields import check_counts, check_ids, check_weights
+from partita.core.fields import check_counts, check_ids, check_weights, fingerprint
 from partita.core.tables import as_table, code_table
-from partita.core.types import MISSING, BoolArray, FloatArray, frozen, smallest_type
+from partita.core.types import MISSING, BoolArray, FloatArray, frozen, is_sequence, smallest_type
 
 SUM_TOLERANCE = 1e-3
 
@@ -53,13 +52,7 @@ class SoftEnsemble:
         An all-NaN or all-zero row is unobserved. Other rows must be non-negative and sum to 1 (to within 0.001, so that
         rounded files pass; they are then scaled to sum to 1). `missing` is as in `Ensemble.from_labels`.
         """
-        found = list(blocks.values()) if isinstance(blocks, Mapping) else list(blocks)
-        if not found:
-            raise TableError("no clustering was given; give one membership matrix or list of labels a clustering")
-        given = list(blocks) if isinstance(blocks, Mapping) and names is None else names
-        called = tuple(map(str, given)) if given is not None else tuple(f"c{j}" for j in range(len(found)))
-        if len(called) != len(found) or len(set(called)) != len(called):
-            raise TableError(f"{len(found)} clusterings need {len(found)} different names; {list(called)} were given")
+        called, found = _named(blocks, names)
         rule = MissingRule.of(missing)
         parts = [_block(values, name, rule) for values, name in zip(found, called, strict=True)]
         lengths = {len(part) for part, _ in parts}
@@ -131,16 +124,14 @@ class SoftEnsemble:
     @cached_property
     def fingerprint(self) -> str:
         """Names the data: equal for equal memberships, weights and counts."""
-        digest = hashlib.sha256(f"soft {self.matrix.shape} {self.sizes}".encode())
-        digest.update(np.ascontiguousarray(self.matrix, dtype="<f8").data)
-        digest.update(self.weights.astype("<f8").tobytes())
-        if self.multiplicity is not None:
-            digest.update(self.multiplicity.astype("<f8").tobytes())
-        return digest.hexdigest()[:32]
+        return fingerprint(f"soft {self.sizes}", self.matrix, self.weights, self.multiplicity)
 
     def harden(self) -> Ensemble:
         """The hard ensemble of likeliest labels; ties go to the lowest index."""
-        picks = [np.where(known, self.block(j).argmax(axis=1), MISSING) for j, known in enumerate(self.known.T)]
+        picks = [
+            np.where(known, self.block(j).argmax(axis=1) if self.sizes[j] else MISSING, MISSING)
+            for j, known in enumerate(self.known.T)
+        ]
         labels = np.stack(picks, axis=1).astype(smallest_type(max(self.sizes)))
         fields = (self.sizes, self.names, self.classes, self.weights, self.ids, self.multiplicity)
         return Ensemble(frozen(labels), *fields)
@@ -156,6 +147,22 @@ class SoftEnsemble:
         return replace(self, multiplicity=check_counts(counts, len(self)))
 
 
+def _named(blocks: Any, names: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """The clusterings and what they are called."""
+    if isinstance(blocks, (str, bytes)) or not hasattr(blocks, "__len__"):
+        raise TableError("memberships come as a list or a mapping of clusterings; give one matrix a clustering")
+    found = list(blocks.values()) if isinstance(blocks, Mapping) else list(blocks)
+    if not found:
+        raise TableError("no clustering was given; give one membership matrix or list of labels a clustering")
+    given = list(blocks) if isinstance(blocks, Mapping) and names is None else names
+    if given is not None and not (is_sequence(given) and all(isinstance(name, (str, int)) for name in given)):
+        raise TableError(f"names={names!r} is not a list of names; give one name a clustering")
+    called = tuple(map(str, given)) if given is not None else tuple(f"c{j}" for j in range(len(found)))
+    if len(called) != len(found) or len(set(called)) != len(called):
+        raise TableError(f"{len(found)} clusterings need {len(found)} different names; {list(called)} were given")
+    return called, found
+
+
 def _one_hot(codes: NDArray[Any], size: int) -> FloatArray:
     block = np.zeros((len(codes), size))
     known = np.flatnonzero(codes != MISSING)
@@ -165,12 +172,15 @@ def _one_hot(codes: NDArray[Any], size: int) -> FloatArray:
 
 def _block(values: Any, name: str, rule: MissingRule) -> tuple[FloatArray, tuple[Label, ...]]:
     """One clustering as a checked membership block and its cluster names."""
-    if np.ndim(values) == 1 or (not isinstance(values, np.ndarray) and hasattr(values, "to_list")):
+    if _is_hard(values):
         labels, classes = code_table(as_table({name: values}), rule)
         return _one_hot(labels[:, 0], len(classes[0])), classes[0]
     try:
-        block = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        plain = values.filled(np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        if plain.dtype.kind not in "biufO":
+            raise TypeError
+        block = plain.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise LabelError(
             f"clustering {name!r}: memberships are numbers, one row an object and one column a cluster"
         ) from None
@@ -181,13 +191,22 @@ def _block(values: Any, name: str, rule: MissingRule) -> tuple[FloatArray, tuple
     return _scaled(block, name), tuple(range(block.shape[1]))
 
 
+def _is_hard(values: Any) -> bool:
+    """Whether a clustering comes as one label an object."""
+    if hasattr(values, "shape"):
+        return len(values.shape) == 1
+    cells = list(values) if isinstance(values, (list, tuple)) else []
+    return not any(hasattr(cell, "__len__") and not isinstance(cell, (str, bytes)) for cell in cells)
+
+
 def _scaled(block: FloatArray, name: str) -> FloatArray:
     """Rows that sum to 1 exactly, 0 where unobserved; a bad row raises."""
     empty = np.isnan(block).all(axis=1) | (block == 0).all(axis=1)
     block[empty] = 0.0
-    sums = np.sort(block, axis=1).sum(axis=1)  # sorted, so that the order of the clusters cannot change a bit
     bad = ~empty & ~(np.isfinite(block) & (block >= 0)).all(axis=1)
-    off = ~empty & ~bad & (np.abs(sums - 1) > SUM_TOLERANCE)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.sort(block, axis=1).sum(axis=1)  # sorted, so that the order of the clusters cannot change a bit
+        off = ~empty & ~bad & (np.abs(sums - 1) > SUM_TOLERANCE)
     if bad.any():
         row = int(np.argmax(bad))
         raise LabelError(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita.core.coding import Indexed, Label, MissingRule, code_indexed, code_integers
 from partita.core.columns import index_column, whole_numbers
 from partita.core.errors import LabelError, TableError
-from partita.core.types import IntArray
+from partita.core.types import IntArray, is_sequence
 
 EMPTY_CELL = np.iinfo(np.int64).min
 _SIGNED = {np.dtype(kind): np.dtype(wider) for kind, wider in (("u1", "i2"), ("u2", "i4"), ("u4", "i8"), ("u8", "i8"))}
@@ -52,22 +52,35 @@ def as_table(table: Any, names: Sequence[str] | None = None, transpose: bool = F
     if transpose:
         found = _turned(found)
     if names is not None:
+        if not is_sequence(names):
+            raise TableError(f"names={names!r} is not a list of names; give one name a clustering")
         if len(names) != len(found.names):
             raise TableError(
                 f"{len(names)} names were given for {len(found.names)} clusterings; give one name a column"
             )
         found = Table(tuple(map(str, names)), found.columns, found.ids, found.matrix)
-    doubled = [name for place, name in enumerate(found.names) if name in found.names[:place]]
-    if doubled:
-        raise TableError(f"column name {doubled[0]!r} appears twice; rename one of the two")
+    _check_different(found.names)
     return found
+
+
+def _check_different(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        raise _doubled(names)
+
+
+def _doubled(names: Sequence[str]) -> TableError:
+    name = next(name for place, name in enumerate(names) if name in names[:place])
+    return TableError(f"column name {name!r} appears twice; rename one of the two")
 
 
 def code_table(table: Table, rule: MissingRule) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
     """The label codes (n, r) of a table and each column's original values in code order."""
     if table.matrix is not None and table.matrix.dtype.kind in "iu" and _fits(table.matrix):
-        values = np.ascontiguousarray(table.matrix, dtype=_SIGNED.get(table.matrix.dtype, table.matrix.dtype))
-        return code_integers(values, EMPTY_CELL, table.names, rule)
+        native = table.matrix.dtype.newbyteorder("=")
+        values = np.ascontiguousarray(table.matrix, dtype=_SIGNED.get(native, native))
+        if values.dtype != np.int64 or not (values == EMPTY_CELL).any():
+            return code_integers(values, EMPTY_CELL, table.names, rule)
+        return code_indexed([Indexed(*_sorted_values(column)) for column in values.T], table.names, rule)
     if table.matrix is not None and table.matrix.dtype.kind == "f":
         values = np.empty(table.matrix.shape, np.int64)
         for j, name in enumerate(table.names):
@@ -80,6 +93,11 @@ def code_table(table: Table, rule: MissingRule) -> tuple[IntArray, tuple[tuple[L
     return code_indexed(columns, table.names, rule)
 
 
+def _sorted_values(column: IntArray) -> tuple[IntArray, list[int]]:
+    distinct, indices = np.unique(column, return_inverse=True)
+    return indices.reshape(-1).astype(np.int32), distinct.tolist()
+
+
 def _fits(matrix: NDArray[Any]) -> bool:
     return matrix.dtype != np.uint64 or bool((matrix <= np.uint64(np.iinfo(np.int64).max)).all())
 
@@ -88,16 +106,25 @@ def _read(table: Any) -> Table:
     if isinstance(table, Table):
         return table
     if isinstance(table, Mapping):
-        return _from_columns([str(name) for name in table], list(table.values()))
+        return _from_columns([str(name) for name in table], [_column(table[name], str(name)) for name in table])
     if isinstance(table, np.ndarray):
         return _from_array(table)
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise TableError("a sparse matrix is not a label table; give a dense array of labels, objects in rows")
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in getattr(table, "column_names", getattr(table, "columns", ()))]
+        raise _doubled(names) from None
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame)
-    if hasattr(table, "__arrow_c_stream__"):
-        return _from_frame(nw.from_native(pa.table(table), eager_only=True))
+    if hasattr(table, "__arrow_c_stream__") or isinstance(table, (pa.Array, pa.ChunkedArray)):
+        try:
+            return _from_frame(nw.from_native(pa.table(table), eager_only=True))
+        except (pa.ArrowException, TypeError, ValueError):
+            raise TableError(
+                f"a {type(table).__name__} is not a table; give objects in rows, clusterings in columns"
+            ) from None
     if hasattr(table, "__dataframe__"):
         from pyarrow.interchange import from_dataframe
 
@@ -112,11 +139,28 @@ def _from_frame(frame: Any) -> Table:
     if index is not None and hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":
         ids = tuple(index.tolist())
     if isinstance(native, pa.Table):
-        columns: list[Any] = list(native.columns)
+        names, columns = native.column_names, list(native.columns)
     else:
-        columns = [native[name] for name in native.columns]
-    columns = [column.to_arrow() if hasattr(column, "to_arrow") else column for column in columns]
-    return _from_columns([str(name) for name in frame.columns], columns, ids)
+        names = list(native.columns)
+        _check_different([str(name) for name in names])
+        columns = [_arrow_or_list(native[name]) for name in names]
+    return _from_columns([str(name) for name in names], columns, ids)
+
+
+def _arrow_or_list(column: Any) -> Any:
+    """A polars column as Arrow, or as a list when it holds Python objects; other columns as they are."""
+    if not hasattr(column, "to_arrow"):
+        return column
+    return column.to_list() if str(column.dtype) == "Object" else column.to_arrow()
+
+
+def _column(values: Any, name: str) -> Any:
+    """A column given by name, refused when it is not a list of cells."""
+    if not is_sequence(values):
+        raise TableError(
+            f"column {name!r} is a {type(values).__name__} and not a list of labels; give one label an object"
+        )
+    return _arrow_or_list(values)
 
 
 def _from_columns(names: list[str], columns: list[Any], ids: tuple[Any, ...] | None = None) -> Table:
@@ -149,8 +193,8 @@ def _from_array(array: NDArray[Any]) -> Table:
 
 def _from_rows(table: Any) -> Table:
     try:
-        rows = [list(row) if not isinstance(row, (str, bytes)) else None for row in table]
-    except TypeError:
+        rows = [list(row) if is_sequence(row) else None for row in table]
+    except (TypeError, ValueError):
         kind = type(table).__name__
         raise TableError(
             f"a {kind} is not a table; give an array, nested lists or a dataframe, objects in rows"
@@ -159,7 +203,9 @@ def _from_rows(table: Any) -> Table:
         raise TableError("the table is empty; give objects in rows and clusterings in columns")
     for place, row in enumerate(rows):
         if row is None:
-            raise TableError(f"row {place + 1} is one string; give each row as a list of labels, one a clustering")
+            raise TableError(
+                f"row {place + 1} is not a list of labels; give each row as a list, one label a clustering"
+            )
         if len(row) != len(rows[0] or ()):
             raise TableError(
                 f"row {place + 1} has {len(row)} labels, the first row {len(rows[0] or ())}; make rows equally long"

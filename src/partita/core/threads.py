@@ -4,6 +4,7 @@ Kernels release the interpreter lock and work on a range of rows. The ranges dep
 their results come back in order, so a sum over them is the same to the last bit for one thread and for many.
 """
 
+import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,9 +34,10 @@ def current() -> int:
 @contextmanager
 def thread_limit(threads: int | None) -> Iterator[None]:
     """Within it, kernels use at most this many threads; None means every processor."""
-    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+    whole = threads is None or (hasattr(threads, "__index__") and not isinstance(threads, bool) and threads >= 1)
+    if not whole:
         raise ParameterError(f"threads={threads!r} is not a whole number >= 1; leave it out to use every processor")
-    token = _limit.set(threads)
+    token = _limit.set(None if threads is None else operator.index(threads))
     try:
         yield
     finally:

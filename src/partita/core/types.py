@@ -1,5 +1,6 @@
-"""Array aliases and the two constants of the label matrix."""
+"""Array aliases, what an unobserved label is, and what cannot be changed."""
 
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -32,3 +33,25 @@ def frozen(array: A) -> A:
     """The array itself, made read-only."""
     array.setflags(write=False)
     return array
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether a value is an ordered, one-dimensional run of items and not a string, a mapping or a set.
+
+    >>> [is_sequence(value) for value in ([1], (1,), "ab", {1}, 5, np.zeros((2, 2)))]
+    [True, True, False, False, False, False]
+    """
+    unordered = isinstance(value, (str, bytes, Mapping, set, frozenset))
+    return not unordered and hasattr(value, "__len__") and len(getattr(value, "shape", (1,))) == 1
+
+
+class FrozenDict(dict[str, Any]):
+    """A dictionary that cannot be changed, and can be pickled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("this dictionary belongs to a result and cannot be changed; make a dict of it first")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -20,6 +20,9 @@ from partita.core.types import MISSING, FloatArray, IntArray
 from partita.kernels.scores import pick_winners
 from partita.metrics.contingency import from_cells
 from partita.metrics.ensemble import anmi_of
+
+WHISPER: Final = 1e-12
+"""What all clusters' strengths together add to an object's votes: nothing, unless it has none or they are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +52,18 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
 
     The reference is the base clustering that agrees best with all (highest ANMI). With k given, clusterings of more
     than k clusters are first cut to k by merging the clusters whose members fall together most often elsewhere. Votes
-    are weighted; ties go to the reference's own label, then to the larger cluster.
+    are weighted. Ties, and objects none of whose labels votes, go to the reference's own label, then to the cluster
+    with most votes in all.
     """
     reference = choose_reference(ensemble, k)
     tables = tuple(vote_table(table, w, params) for table, w in zip(reference.tables, ensemble.weights, strict=True))
-    model = ColumnModel(np.zeros(reference.k), tables, "share")
+    totals, _ = label_counts(ensemble, np.zeros(len(ensemble), np.int32), 1)
+    strength = np.concatenate(tables, axis=1) @ totals[:, 0]
+    whisper = WHISPER * float(ensemble.weights.max())
+    model = ColumnModel(whisper * strength / max(np.sum(strength), 1e-300), tables, "share")
     votes = model.scores(ensemble.labels)
-    labels = winners(votes, reference, ensemble.counts)
-    total = votes.sum(axis=1)
-    silent = np.flatnonzero(total == 0)
-    votes[silent, labels[silent]] = total[silent] = 1.0
-    membership = np.divide(votes, total[:, None], out=votes)
+    labels = winners(votes, reference, model.bias, whisper)
+    membership = np.divide(votes, votes.sum(axis=1, keepdims=True), out=votes)
     return Consensus.hard(
         labels,
         membership=membership,
@@ -145,11 +149,10 @@ def vote_table(dense: FloatArray, weight: float, params: Params) -> FloatArray:
     return votes
 
 
-def winners(votes: FloatArray, reference: Reference, counts: FloatArray) -> IntArray:
+def winners(votes: FloatArray, reference: Reference, strength: FloatArray, silence: float) -> IntArray:
     """(n,) the cluster with most votes; of equals the reference's own, then the one with most votes in all."""
-    strength = np.asarray(counts @ votes)
     chosen = np.empty(len(votes), np.int32)
-    map_chunks(partial(pick_winners, votes, strength, reference.labels, chosen), len(votes))
+    map_chunks(partial(pick_winners, votes, strength, reference.labels, silence, chosen), len(votes))
     return chosen
 
 
