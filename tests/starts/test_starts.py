@@ -1,5 +1,7 @@
 """Starts of the iterative methods: valid, seeded, and k-means++ drawing as it should."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -78,9 +80,15 @@ def hamming(ensemble, a, b):
 
 
 def chances(ensemble, k):
-    """The exact chance of every sequence of k centres: multiplicity times squared distance, one after the other."""
+    """The exact chance of every sequence of k centres.
+
+    The first is drawn by multiplicity; each other is the best of 2 + ln k draws by multiplicity times squared distance.
+    """
     n = len(ensemble)
     found = {}
+
+    def potential(centers):
+        return sum(c * min(hamming(ensemble, i, x) for x in centers) for i, c in enumerate(ensemble.counts))
 
     def go(centers, chance):
         if len(centers) == k:
@@ -88,8 +96,11 @@ def chances(ensemble, k):
             return
         near = [min((hamming(ensemble, i, c) for c in centers), default=1.0) for i in range(n)]
         weight = ensemble.counts * near
-        for i in np.flatnonzero(weight):
-            go((*centers, int(i)), chance * weight[i] / weight.sum())
+        rows = np.flatnonzero(weight).tolist()
+        totals = {i: potential((*centers, i)) for i in rows}
+        for tries in itertools.product(rows, repeat=2 + int(np.log(k)) if centers else 1):
+            best = min(tries, key=lambda i: round(totals[i], 9))
+            go((*centers, best), chance * np.prod([weight[i] / weight.sum() for i in tries]))
 
     go((), 1.0)
     return found

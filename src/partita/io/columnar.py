@@ -75,6 +75,8 @@ def _column(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
     table = file.read(columns=[name])
     column = table.column(table.column_names.index(name))
     column.validate(full=True)
+    if len(column) != file.metadata.num_rows:
+        raise ValueError("a column has not as many rows as the file says")
     return column
 
 

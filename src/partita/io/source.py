@@ -59,6 +59,8 @@ def naming(path: str | Path, stream: str = "standard input") -> Iterator[None]:
         yield
     except PartitaError as error:
         raise type(error)(f"{shown}: {error}") from error.__cause__
+    except BrokenPipeError:  # nobody reads on: not a fault of the file
+        raise
     except FileNotFoundError:
         raise FileError(f"{shown}: no such file; check the path") from None
     except IsADirectoryError:
