@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test slow check docs bench clean
+.PHONY: demo test slow lowest check docs bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/partita demo
@@ -16,6 +16,13 @@ test: $(VENV)/.test
 
 slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+# the oldest versions that pyproject.toml allows, in an environment of their own
+lowest: $(VENV)/.dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-lowest
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct \
+		--editable ".[report,anndata]" --group test
+	NUMBA_CACHE_DIR=$(VENV)-lowest/kernels $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow" -p no:cacheprovider
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -49,4 +56,4 @@ $(VENV)/.dev: $(VENV)/.test
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist site partita-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest build dist site partita-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -105,7 +105,7 @@ def _ranges(values: IntArray, sentinel: int) -> tuple[NDArray[np.int64], NDArray
         value_ranges(values, sentinel, low, high, start, stop)
         return low, high
 
-    parts = map_chunks(part, values.shape[0])
+    parts = map_chunks(part, values.shape[0]) or [part(0, 0)]
     low = np.min([part[0] for part in parts], axis=0)
     high = np.max([part[1] for part in parts], axis=0)
     empty = low > high

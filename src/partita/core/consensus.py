@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core.coding import MissingRule, code_integers
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
 from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray, frozen
@@ -112,13 +113,9 @@ def by_appearance(labels: IntArray, width: int) -> tuple[IntArray, IntArray]:
     >>> by_appearance(np.array([3, 3, -1, 0]), 4)[0].tolist()
     [0, 0, -1, 1]
     """
-    known = labels[labels != MISSING]
-    old, first = np.unique(known, return_index=True)
-    order = old[np.argsort(first)].astype(np.int64)
+    codes, (order,) = code_integers(labels[:, None], MISSING, ["labels"], MissingRule(said=True))
     absent = np.setdiff1d(np.arange(width), order)
-    target = np.full(width + 1, MISSING, np.int32)
-    target[order] = np.arange(len(order))
-    return target[labels], np.concatenate([order, absent])
+    return codes[:, 0].astype(np.int32), np.concatenate([np.array(order, np.int64), absent])
 
 
 def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:

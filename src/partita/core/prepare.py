@@ -95,7 +95,7 @@ def _order(keys: Keys, known: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
     """The kept rows in canonical order, and for each candidate row its place there (MISSING where nothing is known)."""
     order = np.argsort(keys.rows, kind="stable")
     order = order[known[order]]
-    place = np.full(len(known), MISSING, np.int64)
+    place = np.full(len(known), MISSING, np.int32 if len(known) < 2**31 else np.int64)
     place[order] = np.arange(len(order))
     return order, place
 
@@ -110,9 +110,7 @@ def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) ->
     column_keys = np.array([keys.clusters[start:stop].sum() for start, stop in pairwise(offsets)])
     columns = np.argsort(column_keys, kind="stable")
     names = tuple(part.names[j] for j in columns)
-    coded, classes = code_integers(
-        np.ascontiguousarray(labels[order][:, columns]), MISSING, names, MissingRule(said=True)
-    )
+    coded, classes = code_integers(labels[np.ix_(order, columns)], MISSING, names, MissingRule(said=True))
     codes = tuple(_inverted(picks, part.sizes[j]) for picks, j in zip(classes, columns, strict=True))
     values = tuple(tuple(part.classes[j][pick] for pick in picks) for picks, j in zip(classes, columns, strict=True))
     work = replace(

@@ -78,8 +78,10 @@ def choose_reference(ensemble: Ensemble, k: int | None) -> Reference:
     """The base clustering with at least k clusters (or the most there are) that agrees best with all, cut to k."""
     wanted = None if k is None else min(k, max(ensemble.sizes))
     candidates = [j for j, size in enumerate(ensemble.sizes) if wanted is None or size >= wanted]
-    references = [candidate(ensemble, j, wanted) for j in steps(candidates, len(candidates), "voting references")]
-    return max(references, key=lambda reference: reference.anmi)
+    best = candidate(ensemble, candidates[0], wanted)
+    for j in steps(candidates[1:], len(candidates) - 1, "voting references"):
+        best = max(best, candidate(ensemble, j, wanted), key=lambda reference: reference.anmi)
+    return best
 
 
 def candidate(ensemble: Ensemble, j: int, k: int | None) -> Reference:

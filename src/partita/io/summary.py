@@ -76,7 +76,8 @@ def _plain_array(array: Any) -> Any:
 
 def nullable(values: FloatArray) -> pa.Array:
     """Floats as an Arrow column that is empty where they are NaN."""
-    return pa.array(np.asarray(values), from_pandas=True)
+    plain_values = np.ascontiguousarray(values)
+    return pa.array(plain_values, mask=np.isnan(plain_values))
 
 
 def id_list(ids: Any) -> pa.Array:

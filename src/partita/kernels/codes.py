@@ -43,13 +43,3 @@ def write_codes(
             if x != sentinel:
                 code = max(codes[offsets[j] + x - low[j]], -1)
             out[i, j] = code
-
-
-@kernel
-def renumber(labels: Array, offsets: Array, codes: Array, columns: Array, out: Array, start: int, stop: int) -> None:
-    """Rename and reorder columns: `out[:, p]` is column `columns[p]` under its new codes, -1 kept."""
-    for i in range(start, stop):
-        for p in range(columns.shape[0]):
-            j = columns[p]
-            x = labels[i, j]
-            out[i, p] = codes[offsets[j] + x] if x >= 0 else -1

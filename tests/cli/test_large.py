@@ -1,0 +1,39 @@
+"""The promise on size: a million objects, twenty clusterings, read, compressed and agreed on in little memory."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.samples import noisy_labels
+
+MEASURE = """
+import json, resource, subprocess, sys
+code = subprocess.run([sys.executable, "-m", "partita", *sys.argv[1:]]).returncode
+print(json.dumps({"code": code, "peak": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024}))
+"""
+LABEL_MATRIX = 20 * 10**6
+
+
+@pytest.fixture(scope="module", params=[0.05, 0.3], ids=["compressible", "incompressible"])
+def table(request, tmp_path_factory):
+    labels, _ = noisy_labels(n=10**6, r=20, k=10, noise=request.param)
+    cells = np.full((len(labels), 40), ord(","), np.uint8)
+    cells[:, 0::2] = labels + ord("0")
+    cells[:, -1] = ord("\n")
+    path = tmp_path_factory.mktemp("large") / "labels.csv"
+    path.write_bytes((",".join(f"c{j}" for j in range(20)) + "\n").encode() + cells.tobytes())
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["voting", "qmi --set restarts=1"])
+def test_peak_memory_of_a_run(table, tmp_path, method):
+    out = tmp_path / "consensus.parquet"
+    words = ["run", str(table), "--k", "10", "-q", "-o", str(out), "-m", *method.split()]
+    done = subprocess.run([sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["code"] == 0 and out.exists()
+    assert found["peak"] < 3 * LABEL_MATRIX + 500 * 10**6
