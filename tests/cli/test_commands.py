@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer.main
-from tests.samples import noisy_labels
 
 from partita import registry
 from partita.cli.main import app
 from partita.datasets import segments_path, truth_path
+from tests.samples import noisy_labels
 
 ENVIRONMENT = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
 

@@ -95,7 +95,7 @@ def _order(keys: Keys, known: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
     """The kept rows in canonical order, and for each candidate row its place there (MISSING where nothing is known)."""
     order = np.argsort(keys.rows, kind="stable")
     order = order[known[order]]
-    place = np.full(len(known), MISSING, np.int32 if len(known) < 2**31 else np.int64)
+    place: IntArray = np.full(len(known), MISSING, np.int32 if len(known) < 2**31 else np.int64)
     place[order] = np.arange(len(order))
     return order, place
 
