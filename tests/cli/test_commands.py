@@ -1,8 +1,10 @@
 """The command line as a user meets it: output, exit codes, one line for a mistake, nothing half-written."""
 
+import contextlib
 import csv
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -218,6 +220,23 @@ def test_interrupt_is_130_and_leaves_no_file(tmp_path):
     _, errors = child.communicate(timeout=60)
     assert child.returncode == 130 and errors.strip().splitlines()[-1] == "partita: interrupted"
     assert [p.name for p in tmp_path.iterdir()] == ["big.csv"]
+
+
+def test_progress_is_drawn_on_a_terminal_only(tmp_path):
+    labels = np.random.default_rng(0).integers(20, size=(40_000, 12))
+    table = write_csv(tmp_path / "big.csv", [[f"c{j}" for j in range(12)], *labels.tolist()])
+    words = ["run", str(table), "-m", "qmi", "-k", "20", "--set", "restarts=6", "-o", str(tmp_path / "out.csv")]
+    terminal, stderr = pty.openpty()
+    child = subprocess.Popen([sys.executable, "-m", "partita", *words], stderr=stderr, env=ENVIRONMENT)
+    os.close(stderr)
+    drawn = b""
+    with contextlib.suppress(OSError):  # Linux ends a closed terminal with an error
+        while piece := os.read(terminal, 4096):
+            drawn += piece
+    os.close(terminal)
+    assert child.wait(timeout=120) == 0
+    assert b"qmi restarts" in drawn
+    assert "qmi restarts" not in partita(*words).stderr
 
 
 def test_closed_pipe_is_no_error(table):

@@ -26,7 +26,7 @@ class Bar:
         if self.drawing is not None:
             self.drawing.stop()
 
-    def report(self, what: str, done: int, total: int) -> None:
+    def report(self, what: str, done: float, total: float) -> None:
         """Draw one step, if it is time to draw."""
         if self.silent or time.monotonic() - self.begun < PATIENCE:
             return

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 from partita.core.errors import ParameterError
+from partita.core.progress import steps
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -50,15 +51,18 @@ def _alone(function: Callable[[S], T], item: S) -> T:
         return function(item)
 
 
-def map_threads(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
-    """`[function(item) for item in items]`, in that order, on the threads allowed here."""
+def map_threads(function: Callable[[S], T], items: Iterable[S], what: str = "") -> list[T]:
+    """`[function(item) for item in items]`, in that order, on the threads allowed here.
+
+    Progress is reported under the name `what`, if it has one.
+    """
     work: Sequence[S] = list(items)
     workers = min(current(), len(work))
     if workers <= 1:
-        return [function(item) for item in work]
+        return list(steps((function(item) for item in work), len(work), what))
     with ThreadPoolExecutor(workers) as pool:
         try:
-            return list(pool.map(lambda item: _alone(function, item), work))
+            return list(steps(pool.map(lambda item: _alone(function, item), work), len(work), what))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -40,7 +40,7 @@ def read_plain(body: NDArray[np.uint8], delimiter: str, width: int, choice: Choi
         start, stop = chunks[place]
         return parse_labels(body, start, stop, ord(delimiter), targets, labels, spans, firsts[place])
 
-    if max(map_threads(parse, range(len(chunks)))) >= 0:
+    if max(map_threads(parse, range(len(chunks)), "reading")) >= 0:
         return None
     if choice.ids is None:
         return Plain(labels, None)

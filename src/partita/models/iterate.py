@@ -1,9 +1,11 @@
 """The only loop of the iterative methods: it owns the trace and the stopping rule."""
 
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 S = TypeVar("S")
+Tick: TypeAlias = Callable[[int], None]
+"""Hears how many iterations are done."""
 
 
 class Run(NamedTuple, Generic[S]):
@@ -19,16 +21,28 @@ def settled(trace: Sequence[float], tol: float) -> bool:
     return len(trace) > 1 and abs(trace[-1] - trace[-2]) <= tol * max(1.0, abs(trace[-2]))
 
 
-def iterate(step: Callable[[S], tuple[S, float]], state: S, *, tol: float, max_iter: int) -> Run[S]:
-    """Repeat `step` until the objective settles or `max_iter` is reached.
+def untold(iteration: int) -> None:
+    """Nobody listens."""
+
+
+def iterate(
+    step: Callable[[S], tuple[S, float]],
+    state: S,
+    *,
+    tol: float,
+    max_iter: int,
+    tick: Tick = untold,
+) -> Run[S]:
+    """Repeat `step` until the objective settles or `max_iter` is reached; `tick` hears of every iteration.
 
     >>> iterate(lambda x: (x / 2, x / 2), 1.0, tol=0.01, max_iter=100).converged
     True
     """
     trace: list[float] = []
-    for _ in range(max_iter):
+    for iteration in range(1, max_iter + 1):
         state, objective = step(state)
         trace.append(objective)
+        tick(iteration)
         if settled(trace, tol):
             return Run(state, tuple(trace), True)
     return Run(state, tuple(trace), False)

@@ -13,11 +13,11 @@ from partita.core.ensemble import Ensemble
 from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
-from partita.core.progress import steps
+from partita.core.progress import report
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.scores import assign_rows
-from partita.models.iterate import Run, iterate
+from partita.models.iterate import Run, Tick, iterate, untold
 from partita.starts import STARTS, Start
 
 
@@ -63,16 +63,21 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     """
     space = describe(ensemble)
     start = STARTS[params.start]
-    runs = [
-        one_run(ensemble, space, k, start(ensemble, k, child), params.max_iter)
-        for child in steps(rng.spawn(params.restarts), params.restarts, "qmi restarts")
-    ]
+    runs = []
+    for done, child in enumerate(rng.spawn(params.restarts)):
+        tick = partial(tell, done, params.restarts)
+        runs.append(one_run(ensemble, space, k, start(ensemble, k, child), params.max_iter, tick))
     best = min(runs, key=lambda run: run.trace[-1])
     chosen, centers = best.state
     splits = ensemble.offsets[1:-1]
     model = ColumnModel(centers.bias, tuple(np.split(np.ascontiguousarray(centers.tables.T), splits, axis=1)), "best")
     detail = {"objective": best.trace[-1], "restart objectives": tuple(run.trace[-1] for run in runs)}
     return Consensus.hard(chosen, k_asked=k, trace=best.trace, converged=best.converged, detail=detail, model=model)
+
+
+def tell(done: int, restarts: int, iteration: int) -> None:
+    """Report progress: whole restarts, and a share of the running one that grows with its iterations."""
+    report("qmi restarts", done + iteration / (iteration + 10), restarts)
 
 
 def describe(ensemble: Ensemble) -> Space:
@@ -112,7 +117,9 @@ def sum_by_column(values: FloatArray, column: IntArray, columns: int) -> FloatAr
     return totals
 
 
-def one_run(ensemble: Ensemble, space: Space, k: int, start: IntArray, max_iter: int) -> Run[Partition]:
+def one_run(
+    ensemble: Ensemble, space: Space, k: int, start: IntArray, max_iter: int, tick: Tick = untold
+) -> Run[Partition]:
     """Lloyd's iterations from one start; the objective never rises."""
     total = float(ensemble.counts @ space.spread)
 
@@ -125,7 +132,9 @@ def one_run(ensemble: Ensemble, space: Space, k: int, start: IntArray, max_iter:
         centers = centers_of(ensemble, space, closest, k)
         return Partition(closest, centers), total - centers.explained
 
-    return iterate(step, Partition(start, centers_of(ensemble, space, start, k)), tol=1e-13, max_iter=max_iter)
+    return iterate(
+        step, Partition(start, centers_of(ensemble, space, start, k)), tol=1e-13, max_iter=max_iter, tick=tick
+    )
 
 
 def fill_empty(chosen: IntArray, distance: FloatArray, k: int) -> None:
