@@ -111,7 +111,7 @@ def test_spans_beyond_int64_do_not_corrupt_memory():
 
 
 @pytest.mark.parametrize("other", ["np.True_", "np.int8(3)", "np.float32(2)"])
-@pytest.mark.parametrize(("date", "code"), [("np.datetime64('NaT')", -1), ("np.datetime64('2020')", 0)])
+@pytest.mark.parametrize(("date", "code"), [("np.datetime64('NaT', 's')", -1), ("np.datetime64('2020')", 0)])
 def test_numpy_dates_beside_numpy_numbers_do_not_crash(date, code, other):
     """Arrow's inference ends the interpreter on such lists, so that they must not reach it."""
     assert labels_in_a_process_of_its_own(f"[[{date}, 1], [{other}, 2]]") == [[code, 0], [code + 1, 1]]
@@ -165,7 +165,7 @@ def test_numpy_fractions_are_no_labels(bad):
         np.float32("nan"),
         pd.NA,
         pd.NaT,
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "s"),
         "",
         " ",
         "NA",

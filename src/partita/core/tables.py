@@ -134,10 +134,9 @@ def _read(table: Any) -> Table:
 
 def _from_frame(frame: Any) -> Table:
     native = frame.to_native()
-    index = getattr(native, "index", None)
-    ids = None
-    if index is not None and hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":
-        ids = tuple(index.tolist())
+    index: Any = getattr(native, "index", None)
+    plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    ids = tuple(index.tolist()) if hasattr(index, "tolist") and not plain else None
     if isinstance(native, pa.Table):
         names, columns = native.column_names, list(native.columns)
     else:
