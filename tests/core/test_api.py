@@ -67,7 +67,9 @@ def test_unknown_parameters():
         partita.consensus(TABLE, "qmi", 2, restart=3)
     with pytest.raises(ParameterError, match="restarts=0 is out of range"):
         partita.consensus(TABLE, "qmi", 2, restarts=0)
-    with pytest.raises(ParameterError, match=r"start='far' is not allowed; give kmeans\+\+ \| base \| random"):
+    with pytest.raises(
+        ParameterError, match=r"start='far' is not allowed; give spectral \| kmeans\+\+ \| base \| random"
+    ):
         partita.consensus(TABLE, "qmi", 2, start="far")
 
 

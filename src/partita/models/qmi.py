@@ -10,6 +10,7 @@ from numpy.random import Generator
 from partita.core.consensus import Consensus
 from partita.core.counting import label_counts
 from partita.core.ensemble import Ensemble
+from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
@@ -17,7 +18,6 @@ from partita.core.progress import report
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.scores import assign_rows
-from partita.models.iterate import Run, Tick, iterate, untold
 from partita.starts import STARTS, Start
 
 
@@ -25,8 +25,10 @@ from partita.starts import STARTS, Start
 class Params:
     """Settings of QMI."""
 
-    start: Start = setting("kmeans++", "where a run begins: rows far from each other, a base clustering, random labels")
-    restarts: int = setting(10, "runs from different starts; the one with the smallest objective wins", low=1)
+    start: Start = setting(
+        "spectral", "where a run begins: spectral consensus, rows far apart, a base clustering, random"
+    )
+    restarts: int = setting(1, "runs from different starts; the one with the smallest objective wins", low=1)
     max_iter: int = setting(300, "most iterations of one run", low=1)
 
 

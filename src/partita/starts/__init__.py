@@ -10,13 +10,15 @@ from partita.core.types import IntArray
 from partita.starts.base import base_start
 from partita.starts.plusplus import plusplus_start
 from partita.starts.random import random_start
+from partita.starts.spectral import spectral_start
 
-Start: TypeAlias = Literal["kmeans++", "base", "random"]
+Start: TypeAlias = Literal["spectral", "kmeans++", "base", "random"]
 
 STARTS: Final[dict[str, Callable[[Ensemble, int, Generator], IntArray]]] = {
+    "spectral": spectral_start,
     "kmeans++": plusplus_start,
     "base": base_start,
     "random": random_start,
 }
 
-__all__ = ["STARTS", "Start", "base_start", "plusplus_start", "random_start"]
+__all__ = ["STARTS", "Start", "base_start", "plusplus_start", "random_start", "spectral_start"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.models.iterate import iterate, settled
+from partita.core.iterate import iterate, settled
 
 
 def halve(x):

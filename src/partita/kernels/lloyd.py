@@ -1,0 +1,39 @@
+"""k-means on weighted points: the loops over points."""
+
+from partita.kernels.compiling import Array, kernel
+
+
+@kernel
+def assign_points(points: Array, centers: Array, chosen: Array, distance: Array, start: int, stop: int) -> None:
+    """Give each point its nearest centre (the first of equals) and keep the squared distance."""
+    for i in range(start, stop):
+        chosen[i] = 0
+        for c in range(centers.shape[0]):
+            total = 0.0
+            for d in range(points.shape[1]):
+                apart = points[i, d] - centers[c, d]
+                total += apart * apart
+            if c == 0 or total < distance[i]:
+                chosen[i] = c
+                distance[i] = total
+
+
+@kernel
+def add_points(points: Array, weights: Array, chosen: Array, sums: Array, masses: Array, start: int, stop: int) -> None:
+    """Add up the weighted points and the weights of each cluster."""
+    for i in range(start, stop):
+        cluster = chosen[i]
+        masses[cluster] += weights[i]
+        for d in range(points.shape[1]):
+            sums[cluster, d] += weights[i] * points[i, d]
+
+
+@kernel
+def lower_distance(points: Array, center: int, distance: Array, start: int, stop: int) -> None:
+    """Lower each point's distance to its squared distance from point `center`, if that is smaller."""
+    for i in range(start, stop):
+        total = 0.0
+        for d in range(points.shape[1]):
+            apart = points[i, d] - points[center, d]
+            total += apart * apart
+        distance[i] = min(distance[i], total)

@@ -1,0 +1,51 @@
+"""k-means on weighted points, with results that do not depend on the number of threads."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.iterate import Run, iterate
+from partita.core.threads import map_chunks
+from partita.core.types import FloatArray, IntArray
+from partita.kernels.lloyd import add_points, assign_points
+from partita.starts.plusplus import plusplus_points
+
+
+class Grouping(NamedTuple):
+    """An assignment of points and its centres."""
+
+    chosen: IntArray
+    centers: FloatArray
+
+
+def weighted_kmeans(points: FloatArray, weights: FloatArray, k: int, rng: Generator, restarts: int) -> IntArray:
+    """(n,) labels with the smallest weighted sum of squared distances found from `restarts` k-means++ starts."""
+    runs = [_one_run(points, weights, k, child) for child in rng.spawn(restarts)]
+    return min(runs, key=lambda run: run.trace[-1]).state.chosen
+
+
+def _one_run(points: FloatArray, weights: FloatArray, k: int, rng: Generator) -> Run[Grouping]:
+    start = plusplus_points(points, weights, k, rng)
+
+    def step(state: Grouping) -> tuple[Grouping, float]:
+        chosen, distance = np.empty(len(points), np.int32), np.empty(len(points))
+        map_chunks(partial(assign_points, points, state.centers, chosen, distance), len(points))
+        return Grouping(chosen, _centers(points, weights, chosen, state.centers)), float(weights @ distance)
+
+    first = Grouping(start, _centers(points, weights, start, points[:k]))
+    return iterate(step, first, tol=1e-9, max_iter=100)
+
+
+def _centers(points: FloatArray, weights: FloatArray, chosen: IntArray, before: FloatArray) -> FloatArray:
+    """The mean of each cluster; an empty one keeps the centre it had."""
+
+    def part(start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+        sums, masses = np.zeros(before.shape), np.zeros(len(before))
+        add_points(points, weights, chosen, sums, masses, start, stop)
+        return sums, masses
+
+    sums, masses = (np.sum(found, axis=0) for found in zip(*map_chunks(part, len(points)), strict=True))
+    means: FloatArray = np.where(masses[:, None] > 0, sums / np.maximum(masses, 1e-300)[:, None], before)
+    return means
