@@ -1,0 +1,20 @@
+"""The one door to native partitioners: a weighted graph or hypergraph and k in, k balanced blocks out.
+
+METIS, KaHIP and Mt-KaHyPar do the work. What they cannot take is settled before they see it, what they return is
+checked by its cut and balance, and small inputs are solved exactly.
+"""
+
+from partita.partition.blocks import Partition, Try
+from partita.partition.graph import Graph, GraphOptions, partition_graph
+from partita.partition.hypergraph import Hypergraph, HypergraphOptions, partition_hypergraph
+
+__all__ = [
+    "Graph",
+    "GraphOptions",
+    "Hypergraph",
+    "HypergraphOptions",
+    "Partition",
+    "Try",
+    "partition_graph",
+    "partition_hypergraph",
+]
