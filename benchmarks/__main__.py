@@ -13,6 +13,9 @@ def main(names: list[str]) -> int:
     modules = sorted(module.name for module in pkgutil.iter_modules(cases.__path__))
     found = {case.name: case for name in modules for case in importlib.import_module(f"benchmarks.cases.{name}").CASES}
     unknown = [name for name in names if name not in found]
+    if {"-h", "--help"} & set(names):
+        print(f"{__doc__}\nCases: {', '.join(found)}")
+        return 0
     if unknown:
         print(f"no case {unknown[0]!r}; there are {', '.join(found)}", file=sys.stderr)
         return 2

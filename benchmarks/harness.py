@@ -62,6 +62,14 @@ def _peak_memory(outside: bool) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def _processor(outside: bool) -> float:
+    """Processor seconds used so far, by this process or by those it has started."""
+    if not outside:
+        return time.process_time()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _forget_peak() -> None:
     """Start the high-water mark anew, where the system allows it."""
     reset = Path("/proc/self/clear_refs")
@@ -81,10 +89,10 @@ def _measure(case: Case, contestant: Contestant, answers: Any) -> None:
         walls, processors = [], []
         for _ in range(case.repeats):
             del result
-            wall, processor = time.perf_counter(), time.process_time()
+            wall, processor = time.perf_counter(), _processor(contestant.outside)
             result = contestant.run(data)
             walls.append(time.perf_counter() - wall)
-            processors.append(time.process_time() - processor)
+            processors.append(_processor(contestant.outside) - processor)
         answers.put(Measurement(contestant.name, min(walls), min(processors), peak, case.quality(result, data)))
     except ImportError as error:
         answers.put(Measurement(contestant.name, failure=f"not installed: {error.name}"))

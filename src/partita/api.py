@@ -5,10 +5,12 @@ from typing import Any
 
 from partita import io, registry
 from partita.core import params as settings
+from partita.core.coding import MissingRule
 from partita.core.columns import code_labels
 from partita.core.consensus import Consensus, Recipe, restore
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
+from partita.core.fields import check_length, index_of, places_of
 from partita.core.method import checked_k, suited
 from partita.core.prepare import Prepared, prepare
 from partita.core.rng import generator, resolve_seed
@@ -87,21 +89,31 @@ def _scored(result: Consensus, work: Prepared, given: Ensemble | SoftEnsemble) -
     return restore(whole, work, given)
 
 
-def evaluate(labels: Any, *, ensemble: Any = None, truth: Any = None) -> dict[str, Any]:
+def evaluate(labels: Any, *, ensemble: Any = None, truth: Any = None, missing: Any = None) -> dict[str, Any]:
     """How well a labelling agrees with the base clusterings and with known classes.
 
     `labels` is a `Consensus` or one label an object (-1 where unknown). With `ensemble`: "anmi" and "nmi by
-    clustering". With `truth`: every measure of `partita.metrics.MEASURES`, over the objects known in both.
+    clustering". With `truth` (in which -1 means unknown only if `missing=-1` says so): every measure of
+    `partita.metrics.MEASURES`, over the objects known in both, which "compared" counts. Where both sides carry ids (a
+    consensus of named objects; an ensemble, or a pandas Series with an index of its own), they are joined by id.
     """
     if ensemble is None and truth is None:
         raise ParameterError("nothing to compare with; give ensemble= or truth= (--ensemble or --truth)")
+    ids = labels.ids if isinstance(labels, Consensus) else None
     codes = code_labels(labels.labels if isinstance(labels, Consensus) else labels, "labels")
     scores: dict[str, Any] = {"objects": len(codes), "clusters": int(codes.max(initial=-1)) + 1}
     if ensemble is not None:
         base = as_ensemble(ensemble)
+        base = base if ids is None or base.ids is None else base.rows(places_of(ids, base.ids, "ensemble"))
+        check_length("labels", len(codes), "the ensemble", len(base))
         scores["anmi"] = anmi(base, codes)
         scores["nmi by clustering"] = dict(zip(base.names, column_nmi(base, codes).tolist(), strict=True))
     if truth is not None:
-        table = contingency(codes, code_labels(truth, "truth"))
+        classes = code_labels(truth, "truth", MissingRule.of(missing))
+        named = index_of(truth) if ids is not None else None
+        classes = classes if named is None else classes[places_of(ids, named, "truth")]
+        check_length("labels", len(codes), "truth", len(classes))
+        table = contingency(codes, classes)
+        scores |= {"compared": int(table.total)}
         scores |= {name: float(measure.of(table)) for name, measure in MEASURES.items()}
     return scores

@@ -76,7 +76,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         """X after scikit-learn's checks of shape and feature names; a dataframe stays one, so that any labels pass."""
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
+            return X.reset_index(drop=True) if hasattr(X, "reset_index") else X
         least = 2 if reset else 1  # in predict, the number seen in fit is what counts
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_features=least)
 

@@ -153,6 +153,10 @@ BAD = {
     "soft for a hard method": (["run", "softok.csv", "-k", "2"], "--harden"),
     "minus one": (["run", "minus.csv"], "--missing"),
     "output folder": (["run", "good.csv", "-k", "2", "-o", "nowhere/out.csv"], "nowhere"),
+    "output over input": (["run", "good.csv", "-k", "2", "-o", "good.csv"], "overwrite"),
+    "output is a folder": (["run", "good.csv", "-k", "2", "-o", "."], "directory"),
+    "output where nobody may write": (["run", "good.csv", "-k", "2", "-o", "/proc/out.csv"], "cannot write"),
+    "truth with minus one": (["evaluate", "truth2.csv", "--truth", "minus.csv", "--truth-column", "a"], "-1"),
     "output suffix": (["run", "good.csv", "-k", "2", "-o", "out.xyz"], "xyz"),
     "evaluate against nothing": (["evaluate", "good.csv"], "--truth"),
     "evaluate other objects": (["evaluate", "truth3.csv", "--ensemble", "good.csv"], "objects"),
@@ -176,6 +180,7 @@ def mistakes(tmp_path):
         "softok.csv": [["a:0", "a:1", "b"], [0.5, 0.5, 1], [0.1, 0.9, 2]],
         "minus.csv": [["a", "b"], [-1, 2], [1, 2]],
         "truth3.csv": [["t"], [1], [2], [3]],
+        "truth2.csv": [["t"], [1], [2]],
     }
     for name, rows in files.items():
         write_csv(tmp_path / name, rows)
@@ -247,10 +252,14 @@ def test_closed_pipe_is_no_error(table):
 
 def test_version_and_completion():
     assert partita("--version").stdout.startswith("partita 0.")
-    done = subprocess.run(
-        [sys.executable, "-m", "partita", "--show-completion", "bash"], capture_output=True, text=True, env=ENVIRONMENT
-    )
-    assert done.returncode == 0
+    lines = {"partita ru": "run", "partita run x.csv --method q": "qmi", "partita methods vo": "voting"}
+    for line, expected in lines.items():
+        asking = {"_PARTITA_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        code = "import sys; sys.argv[0] = 'partita'; from partita.cli.main import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env={**ENVIRONMENT, **asking}
+        )
+        assert expected in done.stdout.split(), done.stderr
 
 
 def test_every_command_and_option_has_help():

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -222,8 +223,12 @@ def test_check_writable(tmp_path, monkeypatch):
             with pytest.raises(FileError, match=words) as caught:
                 act(path)
             assert str(caught.value).startswith(f"{path}: ")
-    monkeypatch.setattr(os, "access", lambda *args: False)
-    with pytest.raises(FileError, match="is not writable"):
+
+    def refuse(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileError, match="cannot write into the folder"):
         check_writable(tmp_path / "out.csv")
     assert sorted(item.name for item in tmp_path.iterdir()) == ["file", "folder.csv"]
 

@@ -133,10 +133,8 @@ def rivals(seed, noise, restarts):
     for k in (2, 4, 6):
         rival = KMeans(k, n_init=10, random_state=seed).fit(matrix, sample_weight=known.counts)
         theirs = slow_objective(matrix, known.counts, rival.labels_, k)
-        ratios.append(
-            partita.consensus(known, "qmi", k, start="kmeans++", restarts=restarts, seed=seed).detail["objective"]
-            / theirs
-        )
+        ours = partita.consensus(known, "qmi", k, start="kmeans++", restarts=restarts, seed=seed)
+        ratios.append(ours.detail["objective"] / theirs)
     return np.array(ratios)
 
 

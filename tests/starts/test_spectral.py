@@ -1,4 +1,4 @@
-"""The transfer cut against the normalised cut of the whole bipartite graph, and cluster weights against their formula."""
+"""The transfer cut against the normalised cut of the whole graph, cluster weights against their formula."""
 
 import math
 
@@ -24,8 +24,7 @@ def incidence(ensemble, edges):
 
 
 def sample(**options):
-    ensemble = prepare(noisy(n=30, r=4, k=3, missing=0.2, **options)).ensemble
-    return ensemble
+    return prepare(noisy(n=30, r=4, k=3, missing=0.2, **options)).ensemble
 
 
 def test_overlaps_are_counted():
@@ -95,7 +94,7 @@ def test_few_of_many_eigenvectors_by_either_route(monkeypatch):
 
 
 def test_it_finds_what_is_there():
-    labels, truth = noisy_labels(n=300, r=8, k=5, noise=0.3)
+    _, truth = noisy_labels(n=300, r=8, k=5, noise=0.3)
     work = prepare(noisy(n=300, r=8, k=5, noise=0.3))
     for theta in (0.4, None):
         found = work.expand(spectral.spectral_start(work.ensemble, 5, generator(0), theta), -1)

@@ -22,6 +22,10 @@ def evaluate(
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     missing: options.Missing = None,
+    weight: options.Weights = None,
+    transpose: options.Transpose = None,
+    header: options.Header = None,
+    input_format: options.InputFormat = None,
     as_json: options.Json = False,
     as_csv: options.Csv = False,
 ) -> None:
@@ -41,19 +45,16 @@ def evaluate(
     found = io.read_labels(labels, column, id=id_column)
     base = None
     if ensemble is not None:
-        wanted = io.ReadOptions(
-            id=id_column,
-            columns=tuple(columns or ()),
-            exclude=tuple(exclude or ()),
-            missing=options.missing_values(missing),
-        )
+        wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
         base = io.read(ensemble, wanted)
     order = base.ids if base is not None else found.ids
     values = io.match(found, order, len(base) if base is not None else len(found.values))
     classes = None
     if truth is not None:
-        classes = io.match(io.read_labels(truth, truth_column, id=id_column), order, len(values))
-    scores = api.evaluate(values, ensemble=base, truth=classes)
+        known = io.read_labels(truth, truth_column, id=id_column, missing=options.missing_values(missing))
+        classes = io.match(known, order, len(values), partial=True)
+    said = () if options.missing_values(missing) == () else -1
+    scores = api.evaluate(values, ensemble=base, truth=classes, missing=said)
     if as_json:
         typer.echo(to_json(scores))
         return

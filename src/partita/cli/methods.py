@@ -8,7 +8,9 @@ from partita.cli import options
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="Show the settings of this method.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show the settings of this method.", autocompletion=options.method_names)
+    ] = None,
     as_json: options.Json = False,
     as_csv: options.Csv = False,
 ) -> None:

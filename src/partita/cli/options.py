@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from partita.cli.progress import Bar
-from partita.core.errors import ParameterError
+from partita.core.errors import FileError, ParameterError
 from partita.core.progress import reporting
 from partita.core.threads import thread_limit
 
@@ -58,6 +58,49 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout.")
 Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="CSV on stdout.")]
 
 
+def method_names(incomplete: str) -> list[str]:
+    """For completion: the methods that begin so."""
+    from partita.registry import METHODS
+
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+def output_formats(incomplete: str) -> list[str]:
+    """For completion: the formats that begin so."""
+    return [name for name in ("csv", "tsv", "parquet", "json") if name.startswith(incomplete)]
+
+
+def check_apart(source: str, output: str) -> None:
+    """Refuse to write the result over the file it is made from."""
+    if output != "-" and Path(output).exists() and Path(source).exists() and Path(source).samefile(output):
+        raise FileError(f"{output}: the result would overwrite the label table; choose another --output")
+
+
+def read_options(
+    id_column: str | None,
+    columns: list[str] | None,
+    exclude: list[str] | None,
+    missing: list[str] | None,
+    weight: list[str] | None,
+    transpose: bool | None,
+    header: bool | None,
+    input_format: str | None,
+) -> Any:
+    """How the options say a label table is to be read."""
+    from partita.io import ReadOptions
+
+    return ReadOptions(
+        format=input_format,
+        id=id_column,
+        columns=tuple(columns or ()),
+        exclude=tuple(exclude or ()),
+        missing=missing_values(missing),
+        weights=weight_values(weight),
+        transpose=transpose,
+        header=header,
+    )
+
+
 @contextmanager
 def working(threads: int | None, quiet: bool) -> Iterator[None]:
     """Long work: so many threads, progress and news on stderr unless quiet."""
@@ -97,8 +140,6 @@ def weight_values(words: list[str] | None) -> dict[str, float] | None:
 
 def folder(path: Path) -> Path:
     """An output folder, made if it is not there."""
-    from partita.core.errors import FileError
-
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -17,7 +17,9 @@ def run(
             help="Where the result goes: .csv, .tsv, .parquet, .json (csv and tsv also .gz); - is stdout.",
         ),
     ] = "-",
-    method: Annotated[str, typer.Option("--method", "-m", help="A name from `partita methods`.")] = "voting",
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="A name from `partita methods`.", autocompletion=options.method_names)
+    ] = "voting",
     k: Annotated[
         int | None, typer.Option("--k", "-k", help="Number of clusters; optional where the method finds it.")
     ] = None,
@@ -42,7 +44,9 @@ def run(
     membership: Annotated[
         bool, typer.Option("--membership/--no-membership", help="Write the membership columns / leave them out.")
     ] = True,
-    output_format: Annotated[str | None, typer.Option("--format", help="csv, tsv, parquet or json.")] = None,
+    output_format: Annotated[
+        str | None, typer.Option("--format", help="csv, tsv, parquet or json.", autocompletion=options.output_formats)
+    ] = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -58,16 +62,8 @@ def run(
 
     kind = "json" if as_json and output == "-" else output_format
     io.check_writable(output, kind)
-    wanted = io.ReadOptions(
-        format=input_format,
-        id=id_column,
-        columns=tuple(columns or ()),
-        exclude=tuple(exclude or ()),
-        missing=options.missing_values(missing),
-        weights=options.weight_values(weight),
-        transpose=transpose,
-        header=header,
-    )
+    options.check_apart(labels, output)
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
     with options.working(threads, quiet):
         ensemble = io.read(labels, wanted)
         if harden and isinstance(ensemble, SoftEnsemble):

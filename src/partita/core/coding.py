@@ -15,7 +15,7 @@ from partita.kernels.codes import first_codes, value_ranges, write_codes
 Label: TypeAlias = Any
 """An original label value: an integer, a string, a boolean, a date, …"""
 
-BLANKS: Final = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
+BLANKS: Final = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
 """Strings that mean an unobserved label wherever they stand."""
 
 WIDEST_SPAN: Final = 1 << 22
@@ -46,6 +46,10 @@ class MissingRule:
     def drops(self, value: Label) -> bool:
         """Whether this value means unobserved."""
         return (isinstance(value, str) and value.strip() in BLANKS) or label_key(value) in self.values
+
+
+NOTHING_SAID: Final = MissingRule()
+"""The rule of a table of which the caller has said nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,8 +132,11 @@ def _index_objects(column: list[Any], name: str) -> Indexed:
     return _check_values(Indexed(indices, [value for _, value in place]), name)
 
 
-def code_labels(values: Any, name: str) -> IntArray:
-    """One labelling as codes by first appearance; empty cells and -1 are MISSING.
+MINUS_ONE: Final = MissingRule.of(MISSING)
+
+
+def code_labels(values: Any, name: str, rule: MissingRule = MINUS_ONE) -> IntArray:
+    """One labelling as codes by first appearance; empty cells and, unless the rule says otherwise, -1 are MISSING.
 
     >>> code_labels(["b", "a", None, "b"], "truth").tolist()
     [0, 1, -1, 0]
@@ -144,5 +147,5 @@ def code_labels(values: Any, name: str) -> IntArray:
     if len(values) == 0:
         raise ParameterError(f"{name} is empty; give one label an object")
     column = values.to_arrow() if hasattr(values, "to_arrow") else values
-    labels, _ = code_indexed([index_column(column, name)], [name], MissingRule.of(MISSING))
+    labels, _ = code_indexed([index_column(column, name)], [name], rule)
     return labels[:, 0].astype(np.int32)

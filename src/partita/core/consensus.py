@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partita.core.coding import MissingRule, code_integers
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
-from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray, frozen
+from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
-class Consensus:
+class Consensus(FrozenArrays):
     """One clustering of n objects and how sure it is.
 
     A method builds it with `hard` or `soft` for the rows it was given; `partita.consensus` then numbers the clusters by
@@ -90,7 +90,8 @@ class Consensus:
         asked = f" of {self.k_asked} asked" if self.k_asked not in (None, self.k) else ""
         anmi = f", ANMI {self.scores['anmi']:.3f}" if "anmi" in self.scores else ""
         by = f" by {self.recipe.method}" if self.recipe else ""
-        return f"Consensus({len(self)} objects in {self.k} clusters{asked}{anmi}{by})"
+        clusters = "1 cluster" if self.k == 1 else f"{self.k} clusters"
+        return f"Consensus({len(self)} objects in {clusters}{asked}{anmi}{by})"
 
     def predict_proba(self, table: Any) -> FloatArray:
         """Memberships of new objects, given their labels in the same clusterings; see `ColumnModel`."""
@@ -146,5 +147,5 @@ def _notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
     unknown = int(np.count_nonzero(labels == MISSING))
     if unknown:
         who = "1 object has" if unknown == 1 else f"{unknown} objects have"
-        notes.append(f"{who} no label in any clustering: consensus label {MISSING}")
+        notes.append(f"{who} no label in any clustering that counts: consensus label {MISSING}")
     return tuple(notes)

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.coding import Label, MissingRule, code_integers
+from partita.core.coding import NOTHING_SAID, Label, MissingRule, code_integers
 from partita.core.distinct import Distinct, distinct_rows
 from partita.core.errors import TableError
 from partita.core.fields import check_counts, check_ids, check_orientation, check_weights, fingerprint
 from partita.core.tables import as_table, code_table
-from partita.core.types import MISSING, FloatArray, IntArray, frozen
+from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Ensemble:
+class Ensemble(FrozenArrays):
     """r base clusterings of the same n objects. Build it with `from_labels`; it never changes.
 
     >>> ensemble = Ensemble.from_labels([["a", 1], ["a", 2], ["b", None]])
@@ -39,6 +39,8 @@ class Ensemble:
     """(n,) what the objects are called."""
     multiplicity: FloatArray | None = None
     """(n,) how many objects each row stands for; None when each stands for one."""
+    missing: MissingRule = NOTHING_SAID
+    """Which label values mean unobserved, for tables of new objects."""
 
     @classmethod
     def from_labels(
@@ -74,9 +76,11 @@ class Ensemble:
             found, ids = found.without(ids)
         check_orientation(found.rows, len(found.names), transpose)
         checked_ids = check_ids(found.ids if ids is None else ids, found.rows)
-        labels, classes = code_table(found, MissingRule.of(missing))
+        rule = MissingRule.of(missing)
+        labels, classes = code_table(found, rule)
         sizes = tuple(len(column) for column in classes)
-        return cls(frozen(labels), sizes, found.names, classes, check_weights(weights, found.names), checked_ids)
+        checked_weights = check_weights(weights, found.names)
+        return cls(labels, sizes, found.names, classes, checked_weights, checked_ids, missing=rule)
 
     def __len__(self) -> int:
         return int(self.labels.shape[0])
@@ -115,6 +119,7 @@ class Ensemble:
 
     def rows(self, index: Any) -> "Ensemble":
         """The same clusterings of some of the objects; codes and sizes stay."""
+        index = [index] if isinstance(index, (int, np.integer)) else index
         ids = None if self.ids is None else frozen(self.ids[index])
         counts = None if self.multiplicity is None else frozen(self.multiplicity[index])
         return replace(self, labels=frozen(self.labels[index]), ids=ids, multiplicity=counts)
@@ -122,6 +127,8 @@ class Ensemble:
     def columns(self, index: Any) -> "Ensemble":
         """Some of the clusterings of the same objects, by position or by name."""
         picks = _places(index, self.names)
+        if not picks:
+            raise TableError("no clustering was chosen; give at least one")
         return replace(
             self,
             labels=frozen(np.ascontiguousarray(self.labels[:, picks])),

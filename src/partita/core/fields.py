@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.columns import is_empty
-from partita.core.errors import TableError
+from partita.core.errors import ParameterError, TableError
 from partita.core.types import FloatArray, frozen, is_sequence
 
 
@@ -122,3 +122,27 @@ def fingerprint(kind: str, matrix: NDArray[Any], weights: FloatArray, counts: Fl
     if counts is not None and (counts != 1).any():
         digest.update(counts.astype("<f8").tobytes())
     return digest.hexdigest()[:32]
+
+
+def index_of(values: Any) -> list[Any] | None:
+    """The ids that a pandas Series carries in its index, None where it only counts from 0."""
+    index = getattr(values, "index", None)
+    plain = type(index).__name__ == "RangeIndex" and getattr(index, "start", 0) == 0 and getattr(index, "step", 1) == 1
+    return list(index.tolist()) if index is not None and hasattr(index, "tolist") and not plain else None
+
+
+def places_of(ids: Any, others: Any, what: str) -> NDArray[np.int64]:
+    """(n,) where each id stands among the others; one that does not raises."""
+    place = {value: row for row, value in enumerate(_as_list(others))}
+    absent = [value for value in _as_list(ids) if value not in place]
+    if absent:
+        raise TableError(f"{what} has no object {absent[0]!r}; give the same objects on both sides")
+    return np.array([place[value] for value in _as_list(ids)], np.int64)
+
+
+def check_length(name: str, found: int, other: str, expected: int) -> None:
+    """Refuse two things that do not speak of the same objects."""
+    if found != expected:
+        raise ParameterError(
+            f"{name} has {found} objects and {other} {expected}; give both for the same objects in the same order"
+        )

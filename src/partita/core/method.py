@@ -66,7 +66,9 @@ def checked_k(k: int | None, rows: int, method: Method, name: str) -> int | None
     try:
         asked = operator.index(k)
     except TypeError:
-        raise ParameterError(f"k={k!r} is not a whole number; give how many clusters you want") from None
+        asked = None
+    if asked is None or isinstance(k, bool):
+        raise ParameterError(f"k={k!r} is not a whole number; give how many clusters you want")
     if asked < 1:
         raise ParameterError(f"k={asked} is less than 1; give how many clusters you want")
     if asked > rows:

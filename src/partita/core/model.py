@@ -2,24 +2,26 @@
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita.core.coding import Label, MissingRule, label_key
+from partita.core.coding import NOTHING_SAID, Label, MissingRule, label_key
 from partita.core.columns import index_column
 from partita.core.errors import PartitaWarning, TableError
 from partita.core.tables import as_table
 from partita.core.threads import map_chunks
-from partita.core.types import MISSING, FloatArray, IntArray
-from partita.kernels.scores import add_scores
+from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray
+from partita.kernels.scores import add_scores, pick_winners
 
 if TYPE_CHECKING:
     from partita.core.prepare import Prepared
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnModel:
+class ColumnModel(FrozenArrays):
     """Scores of the clusters for an object: `bias + sum over its known labels of tables[j][:, label]`."""
 
     bias: FloatArray
@@ -30,19 +32,43 @@ class ColumnModel:
     """How scores become memberships: divided by their sum ("share"), or not at all: only the best is known ("best")."""
     names: tuple[str, ...] = ()
     classes: tuple[tuple[Label, ...], ...] = ()
+    missing: MissingRule = NOTHING_SAID
+    strength: FloatArray | None = None
+    """(k,) which of several best clusters wins; without it the first does."""
+    reference: FloatArray | None = None
+    """(k, t) above 0 where one of all labels pleads for a cluster among the best, before strength decides."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """(r + 1,) where each clustering's labels begin among all labels."""
+        return np.concatenate([[0], np.cumsum([table.shape[1] for table in self.tables])]).astype(np.int64)
 
     def scores(self, codes: IntArray) -> FloatArray:
         """(n, k) scores of rows of label codes; MISSING adds nothing."""
         total = np.tile(self.bias, (len(codes), 1))
-        offsets = np.concatenate([[0], np.cumsum([table.shape[1] for table in self.tables])]).astype(np.int64)
         stacked = np.ascontiguousarray(np.concatenate(self.tables, axis=1).T)
-        map_chunks(lambda start, stop: add_scores(codes, offsets, stacked, total, start, stop), len(codes))
+        map_chunks(partial(add_scores, codes, self.offsets, stacked, total), len(codes))
         return total
+
+    def winners(self, codes: IntArray, scores: FloatArray) -> IntArray:
+        """(n,) the cluster of highest score; of equals the one a reference label pleads for, then the strongest."""
+        if self.strength is None or self.reference is None:
+            first: IntArray = scores.argmax(axis=1).astype(np.int32)
+            return first
+        own, places = np.full(len(codes), MISSING, np.int32), self.offsets
+        for j, column in enumerate(codes.T):
+            pleas = self.reference[:, places[j] : places[j + 1]]
+            if pleas.any():
+                target = np.append(np.where(pleas.any(axis=0), pleas.argmax(axis=0), MISSING), MISSING)
+                own = target[column].astype(np.int32)
+        chosen = np.empty(len(codes), np.int32)
+        map_chunks(partial(pick_winners, scores, self.strength, own, chosen), len(codes))
+        return chosen
 
     def labels(self, table: Any) -> IntArray:
         """(n,) the best cluster of each new object, MISSING where none of its labels is known."""
         codes = self.encode(table)
-        best: IntArray = self.scores(codes).argmax(axis=1).astype(np.int32)
+        best = self.winners(codes, self.scores(codes))
         best[(codes == MISSING).all(axis=1)] = MISSING
         return best
 
@@ -51,10 +77,8 @@ class ColumnModel:
         if self.link == "best":
             raise AttributeError("this method gives labels for new objects, not memberships; use predict")
         codes = self.encode(table)
-        scores = self.scores(codes)
-        sums = scores.sum(axis=1, keepdims=True)
-        known = (codes != MISSING).any(axis=1, keepdims=True)
-        shares: FloatArray = np.divide(scores, sums, out=np.full_like(scores, np.nan), where=known & (sums > 0))
+        shares = as_shares(self.scores(codes))
+        shares[(codes == MISSING).all(axis=1)] = np.nan
         return shares
 
     def encode(self, table: Any) -> IntArray:
@@ -87,17 +111,31 @@ class ColumnModel:
         indexed = index_column(column, self.names[j])
         place = {label_key(value): code for code, value in enumerate(self.classes[j])}
         target = np.array([place.get(label_key(value), MISSING) for value in indexed.values] + [MISSING], np.int64)
-        blank = np.array([MissingRule().drops(value) for value in indexed.values] + [True])
+        blank = np.array([self.missing.drops(value) for value in indexed.values] + [True])
         codes = target[indexed.indices]
         return codes, int(np.count_nonzero((codes == MISSING) & ~blank[indexed.indices]))
 
     def restored(self, prepared: "Prepared", ensemble: Any, order: IntArray) -> "ColumnModel":
         """The model of a prepared table as the model of the user's, its clusters in the given order."""
         tables = prepared.expand_tables(self.tables, ensemble.sizes, 0.0)
+        reference = self.reference
+        if reference is not None:
+            parts = tuple(np.split(reference, self.offsets[1:-1], axis=1))
+            reference = np.concatenate(prepared.expand_tables(parts, ensemble.sizes, 0.0), axis=1)[order]
         return replace(
             self,
             bias=self.bias[order],
             tables=tuple(table[order] for table in tables),
             names=ensemble.names,
             classes=ensemble.classes,
+            missing=getattr(ensemble, "missing", NOTHING_SAID),
+            strength=None if self.strength is None else self.strength[order],
+            reference=reference,
         )
+
+
+def as_shares(scores: FloatArray) -> FloatArray:
+    """Scores divided by their sum, in place; equal shares where all are 0, since nothing speaks for any cluster."""
+    scores[scores.sum(axis=1) == 0] = 1.0
+    shares: FloatArray = np.divide(scores, scores.sum(axis=1, keepdims=True), out=scores)
+    return shares

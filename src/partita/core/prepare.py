@@ -5,6 +5,7 @@ random one, gives the same answer however the table was sorted and whatever the 
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from partita.core.types import MISSING, FloatArray, IntArray, frozen
 from partita.kernels.canonical import gather_hard, gather_soft, mix_all, scatter_hard, scatter_soft
 
 ROUNDS = 3
-FIXED_POINT = 2.0**32
+FIXED_POINT, FINE_COUNT, FINE_WEIGHT = 2.0**32, 2.0**16, 2.0**40
 
 
 class Keys(NamedTuple):
@@ -108,7 +109,7 @@ def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) ->
     keys = _hard_keys(labels, offsets, counts, part.weights)
     order, place = _order(keys, (labels != MISSING).any(axis=1))
     column_keys = np.array([keys.clusters[start:stop].sum() for start, stop in pairwise(offsets)])
-    columns = np.argsort(column_keys, kind="stable")
+    columns = np.lexsort((np.array(part.names), column_keys))
     names = tuple(part.names[j] for j in columns)
     coded, classes = code_integers(labels[np.ix_(order, columns)], MISSING, names, MissingRule(said=True))
     codes = tuple(_inverted(picks, part.sizes[j]) for picks, j in zip(classes, columns, strict=True))
@@ -132,24 +133,34 @@ def _inverted(picks: tuple[int, ...], size: int) -> IntArray:
     return codes
 
 
+def _amounts(counts: FloatArray) -> NDArray[np.uint64]:
+    """Multiplicities in fixed point: a row for three objects weighs as three rows for one."""
+    return np.rint(counts * FINE_COUNT).astype(np.uint64)
+
+
+def _weight_keys(weights: FloatArray) -> NDArray[np.uint64]:
+    """What the weights say, whatever their scale."""
+    return np.asarray(np.rint(weights / weights.max() * FINE_WEIGHT), np.uint64)
+
+
 def _hard_keys(labels: IntArray, offsets: IntArray, counts: FloatArray, weights: FloatArray) -> Keys:
-    rows = counts.view(np.uint64).copy()
-    mix_all(rows)
-    starts = np.repeat(weights.view(np.uint64), np.diff(offsets))
+    rows, amounts = np.ones(len(labels), np.uint64), _amounts(counts)
+    starts = np.repeat(_weight_keys(weights), np.diff(offsets))
+    clusters = starts
     for _ in range(ROUNDS):
         clusters = starts.copy()
-        for part in map_chunks(lambda start, stop: _gather_hard(labels, offsets, rows, start, stop), len(labels)):
+        for part in map_chunks(partial(_gather_hard, labels, offsets, rows, amounts), len(labels)):
             clusters += part
         mix_all(clusters)
-        map_chunks(lambda start, stop: scatter_hard(labels, offsets, clusters, rows, start, stop), len(labels))  # noqa: B023
+        map_chunks(partial(scatter_hard, labels, offsets, clusters, rows), len(labels))
     return Keys(rows, clusters)
 
 
 def _gather_hard(
-    labels: IntArray, offsets: IntArray, rows: NDArray[np.uint64], start: int, stop: int
+    labels: IntArray, offsets: IntArray, rows: Any, amounts: Any, start: int, stop: int
 ) -> NDArray[np.uint64]:
     clusters = np.zeros(int(offsets[-1]), np.uint64)
-    gather_hard(labels, offsets, rows, clusters, start, stop)
+    gather_hard(labels, offsets, rows, amounts, clusters, start, stop)
     return clusters
 
 
@@ -158,14 +169,16 @@ def _prepare_soft(ensemble: SoftEnsemble, informative: list[int], compress: bool
     part = ensemble.matrix if len(informative) == len(ensemble.names) else ensemble.matrix[:, np.concatenate(spans)]
     first, inverse, counts = _rows_and_counts(ensemble, part, compress)
     matrix = np.ascontiguousarray(ensemble.matrix[first])
-    starts = np.repeat(ensemble.weights.view(np.uint64), ensemble.sizes)
+    starts = np.repeat(_weight_keys(ensemble.weights), ensemble.sizes)
     used_clusters = np.concatenate(spans)
     keys = _soft_keys(matrix[:, used_clusters], counts, starts[used_clusters])
     order, place = _order(keys, np.asarray(matrix[:, used_clusters].any(axis=1)))
     cluster_keys = np.zeros(len(starts), np.uint64)
     cluster_keys[used_clusters] = keys.clusters
     spans = [span[np.argsort(cluster_keys[span], kind="stable")] for span in spans]
-    columns = sorted(range(len(spans)), key=lambda p: int(cluster_keys[spans[p]].sum()))
+    columns = sorted(
+        range(len(spans)), key=lambda p: (int(cluster_keys[spans[p]].sum()), ensemble.names[informative[p]])
+    )
     picks = [spans[p] for p in columns]
     used = [informative[p] for p in columns]
     inner = [span - ensemble.offsets[j] for span, j in zip(picks, used, strict=True)]
@@ -185,11 +198,11 @@ def _prepare_soft(ensemble: SoftEnsemble, informative: list[int], compress: bool
 
 def _soft_keys(matrix: FloatArray, counts: FloatArray, starts: NDArray[np.uint64]) -> Keys:
     parts = np.rint(matrix * FIXED_POINT).astype(np.uint64)
-    rows = counts.view(np.uint64).copy()
-    mix_all(rows)
+    rows, amounts = np.ones(len(parts), np.uint64), _amounts(counts)
+    clusters = starts
     for _ in range(ROUNDS):
         clusters = starts.copy()
-        gather_soft(parts, rows, clusters, 0, len(parts))
+        gather_soft(parts, rows, amounts, clusters, 0, len(parts))
         mix_all(clusters)
         scatter_soft(parts, clusters, rows, 0, len(parts))
     return Keys(rows, clusters)

@@ -14,13 +14,13 @@ from partita.core.ensemble import Ensemble
 from partita.core.errors import LabelError, TableError
 from partita.core.fields import check_counts, check_ids, check_weights, fingerprint
 from partita.core.tables import as_table, code_table
-from partita.core.types import MISSING, BoolArray, FloatArray, frozen, is_sequence, smallest_type
+from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, frozen, is_sequence, smallest_type
 
 SUM_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class SoftEnsemble:
+class SoftEnsemble(FrozenArrays):
     """r base clusterings as memberships. Build it with `from_memberships` or `from_hard`; it never changes.
 
     >>> soft = SoftEnsemble.from_memberships({"a": [[0.9, 0.1], [0.2, 0.8]], "b": ["x", None]})

@@ -1,6 +1,6 @@
 """Array aliases, what an unobserved label is, and what cannot be changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -55,3 +55,22 @@ class FrozenDict(dict[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FrozenDict, (dict(self),)
+
+
+class FrozenArrays:
+    """Base of dataclasses whose arrays are read-only, also after pickling and copying."""
+
+    def __post_init__(self) -> None:
+        _freeze(vars(self).values())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        _freeze(state.values())
+
+
+def _freeze(values: Iterable[Any]) -> None:
+    for value in values:
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        elif isinstance(value, tuple) and value and isinstance(value[0], np.ndarray):
+            _freeze(value)

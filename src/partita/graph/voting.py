@@ -1,7 +1,6 @@
 """Voting: rename every clustering to match a reference, then let them vote (Topchy, Jain and Punch 2004, §3.4)."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, Literal
 
 import numpy as np
@@ -12,17 +11,15 @@ from partita.core.consensus import Consensus
 from partita.core.counting import label_counts
 from partita.core.ensemble import Ensemble
 from partita.core.method import Method
-from partita.core.model import ColumnModel
+from partita.core.model import ColumnModel, as_shares
 from partita.core.params import setting
 from partita.core.progress import steps
-from partita.core.threads import map_chunks
-from partita.core.types import MISSING, FloatArray, IntArray
-from partita.kernels.scores import pick_winners
+from partita.core.types import FloatArray, IntArray
 from partita.metrics.contingency import from_cells
 from partita.metrics.ensemble import anmi_of
 
-WHISPER: Final = 1e-12
-"""What all clusters' strengths together add to an object's votes: nothing, unless it has none or they are equal."""
+MOST_MERGES: Final = 100
+"""Clusterings of more labels than this, and than five times k, are cut to k only if there is no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +36,19 @@ class Params:
 class Reference:
     """A base clustering, cut to k clusters where it has more."""
 
-    name: str
-    labels: IntArray
+    column: int
+    groups: IntArray
+    """The cluster of each of its labels."""
     k: int
     tables: tuple[FloatArray, ...]
     """Per clustering: (k, labels) objects of each reference cluster with each label."""
     anmi: float
+
+    def pleas(self, ensemble: Ensemble) -> FloatArray:
+        """(k, labels of all clusterings) 1 where a label of the reference belongs to a cluster."""
+        table = np.zeros((self.k, int(ensemble.offsets[-1])))
+        table[self.groups, ensemble.offsets[self.column] + np.arange(len(self.groups))] = 1.0
+        return table
 
 
 def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Consensus:
@@ -59,18 +63,21 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     tables = tuple(vote_table(table, w, params) for table, w in zip(reference.tables, ensemble.weights, strict=True))
     totals, _ = label_counts(ensemble, np.zeros(len(ensemble), np.int32), 1)
     strength = np.concatenate(tables, axis=1) @ totals[:, 0]
-    whisper = WHISPER * float(ensemble.weights.max())
-    model = ColumnModel(whisper * strength / max(np.sum(strength), 1e-300), tables, "share")
+    model = ColumnModel(np.zeros(reference.k), tables, "share", strength=strength, reference=reference.pleas(ensemble))
     votes = model.scores(ensemble.labels)
-    labels = winners(votes, reference, model.bias, whisper)
-    membership = np.divide(votes, votes.sum(axis=1, keepdims=True), out=votes)
+    labels = model.winners(ensemble.labels, votes)
+    membership = as_shares(votes)
     return Consensus.hard(
         labels,
         membership=membership,
         confidence=np.take_along_axis(membership, labels[:, None].astype(np.int64), axis=1)[:, 0],
         k_asked=k,
         model=model,
-        detail={"reference": reference.name, "reference anmi": reference.anmi, "confidence": "share of the votes"},
+        detail={
+            "reference": ensemble.names[reference.column],
+            "reference anmi": reference.anmi,
+            "confidence": "share of the votes",
+        },
     )
 
 
@@ -78,6 +85,9 @@ def choose_reference(ensemble: Ensemble, k: int | None) -> Reference:
     """The base clustering with at least k clusters (or the most there are) that agrees best with all, cut to k."""
     wanted = None if k is None else min(k, max(ensemble.sizes))
     candidates = [j for j, size in enumerate(ensemble.sizes) if wanted is None or size >= wanted]
+    if wanted is not None:
+        most = max(MOST_MERGES, 5 * wanted, min(ensemble.sizes[j] for j in candidates))
+        candidates = [j for j in candidates if ensemble.sizes[j] <= most]
     best = candidate(ensemble, candidates[0], wanted)
     for j in steps(candidates[1:], len(candidates) - 1, "voting references"):
         best = max(best, candidate(ensemble, j, wanted), key=lambda reference: reference.anmi)
@@ -86,14 +96,13 @@ def choose_reference(ensemble: Ensemble, k: int | None) -> Reference:
 
 def candidate(ensemble: Ensemble, j: int, k: int | None) -> Reference:
     """Base clustering j, cut to k clusters, with its tables against all base clusterings."""
-    labels = ensemble.labels[:, j].astype(np.int32)
-    tables = tables_against(ensemble, labels, ensemble.sizes[j])
+    tables = tables_against(ensemble, ensemble.labels[:, j].astype(np.int32), ensemble.sizes[j])
+    groups = np.arange(ensemble.sizes[j], dtype=np.int32)
     if k is not None and ensemble.sizes[j] > k:
-        groups = np.append(merge_to(tables, ensemble.weights, k), MISSING)
-        labels = groups[labels]
-        tables = tuple(np.stack([table[groups[:-1] == group].sum(axis=0) for group in range(k)]) for table in tables)
+        groups = merge_to(tables, ensemble.weights, k)
+        tables = tuple(np.stack([table[groups == group].sum(axis=0) for group in range(k)]) for table in tables)
     score = anmi_of([from_cells(table) for table in tables], ensemble.weights)
-    return Reference(ensemble.names[j], labels, len(tables[0]), tables, score)
+    return Reference(j, groups, len(tables[0]), tables, score)
 
 
 def tables_against(ensemble: Ensemble, labels: IntArray, k: int) -> tuple[FloatArray, ...]:
@@ -112,16 +121,22 @@ def merge_to(tables: tuple[FloatArray, ...], weights: FloatArray, k: int) -> Int
     groups = np.arange(len(counts[0]))
     similarity = likeness(counts, counts, weights)
     np.fill_diagonal(similarity, -np.inf)
+    everyone, alive = np.arange(len(groups)), np.ones(len(groups), dtype=bool)
+    nearest = similarity.argmax(axis=1)
     for _ in range(len(groups) - k):
-        keep, gone = sorted(np.unravel_index(int(np.argmax(similarity)), similarity.shape))
+        first = int(np.where(alive, similarity[everyone, nearest], -np.inf).argmax())
+        keep, gone = sorted((first, int(nearest[first])))
         groups[groups == gone] = keep
+        alive[gone] = False
         for table in counts:
             table[keep] += table[gone]
         row = likeness([table[keep : keep + 1] for table in counts], counts, weights)[0]
-        row[np.setdiff1d(np.arange(len(groups)), groups)] = -np.inf
-        row[keep] = -np.inf
-        similarity[keep], similarity[:, keep] = row, row
+        row[~alive] = row[keep] = -np.inf
         similarity[gone], similarity[:, gone] = -np.inf, -np.inf
+        similarity[keep], similarity[:, keep] = row, row
+        stale = alive & ((nearest == keep) | (nearest == gone) | (row >= similarity[everyone, nearest]))
+        stale[keep] = True
+        nearest[stale] = similarity[stale].argmax(axis=1)
     return np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
@@ -149,13 +164,6 @@ def vote_table(dense: FloatArray, weight: float, params: Params) -> FloatArray:
         alone = alone[dense[:, alone].any(axis=0)]
         votes[dense[:, alone].argmax(axis=0), alone] = weight
     return votes
-
-
-def winners(votes: FloatArray, reference: Reference, strength: FloatArray, silence: float) -> IntArray:
-    """(n,) the cluster with most votes; of equals the reference's own, then the one with most votes in all."""
-    chosen = np.empty(len(votes), np.int32)
-    map_chunks(partial(pick_winners, votes, strength, reference.labels, silence, chosen), len(votes))
-    return chosen
 
 
 METHOD = Method(

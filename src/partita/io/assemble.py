@@ -72,7 +72,7 @@ def _hard(raw: Raw, options: ReadOptions, weights: FloatArray, ids: Any) -> Ense
         if not rule.said and "-1" in values:
             raise refuse_minus_one(name, int(np.argmax(labels[:, j] == values.index("-1"))))
     sizes = tuple(len(values) for values in classes)
-    return Ensemble(frozen(labels), sizes, raw.names, classes, weights, ids)
+    return Ensemble(labels, sizes, raw.names, classes, weights, ids, missing=rule)
 
 
 def code(raw: Raw, rule: MissingRule) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:

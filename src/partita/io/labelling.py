@@ -46,8 +46,9 @@ def read_labels(
     column: str | None = None,
     id: str | None = None,  # noqa: A002
     format: str | None = None,  # noqa: A002
+    missing: Any = MISSING,
 ) -> Labelling:
-    """One labelling from a file, `-` for standard input; -1 means unobserved there.
+    """One labelling from a file, `-` for standard input; -1 means unobserved there unless `missing` says otherwise.
 
     `column` names it; left out, it is the column `consensus` if there is one (so a file of ours can be read back), else
     the only column that does not hold ids; in array files the array `gt` or `reference`. `id` names the column of
@@ -55,7 +56,7 @@ def read_labels(
     """
     with naming(path):
         raw = _load(open_source(path, format, (*READABLE, "json")), column, id)
-        labels, classes = code(raw, MissingRule.of(MISSING))
+        labels, classes = code(raw, MissingRule.of(missing))
         return Labelling(raw.names[0], frozen(_values(labels[:, 0], classes[0])), id_array(raw.ids, raw.rows))
 
 
@@ -128,17 +129,19 @@ def _values(codes: Any, classes: tuple[Any, ...]) -> NDArray[Any]:
     """Codes back to the values they stand for."""
     values = np.empty(len(classes) + 1, dtype=object)
     values[: len(classes)] = classes
-    if all(isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 for value in classes):
+    whole = all(isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 for value in classes)
+    if whole and MISSING not in classes:
         values[MISSING] = MISSING
         values = values.astype(np.int64)
     found: NDArray[Any] = values[codes]
     return found
 
 
-def match(labelling: Labelling, ids: Any, n: int) -> NDArray[Any]:
+def match(labelling: Labelling, ids: Any, n: int, partial: bool = False) -> NDArray[Any]:
     """The labels in the order of the `n` objects called `ids` (None when they have no names).
 
-    Joined by id (compared as text) when both sides have ids, else by position.
+    Joined by id (compared as text) when both sides have ids, else by position. When `partial`, objects may lack a
+    label, which is then unobserved, and labels of other objects are left out.
 
     >>> match(Labelling("class", np.array([5, 6]), np.array(["b", "a"])), ["a", "b"], 2).tolist()
     [6, 5]
@@ -152,6 +155,11 @@ def match(labelling: Labelling, ids: Any, n: int) -> NDArray[Any]:
         return labelling.values
     wanted, given = _texts(ids), _texts(labelling.ids)
     places = pc.index_in(wanted, given)
+    if partial:
+        found = pc.fill_null(places, MISSING).to_numpy()
+        unobserved = MISSING if labelling.values.dtype.kind == "i" else None
+        values = np.append(labelling.values, np.array([unobserved], labelling.values.dtype))
+        return np.asarray(values[found])
     if places.null_count:
         lacking = wanted.filter(places.is_null())
         raise TableError(f"{labelling.name!r} has no label for object {lacking[0].as_py()!r}{_more(lacking)}; add it")

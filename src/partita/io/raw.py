@@ -130,10 +130,11 @@ def _matching(names: Sequence[str], places: Sequence[int], patterns: Sequence[st
 
 
 def _hits(names: Sequence[str], places: Sequence[int], pattern: str) -> set[int]:
-    """The columns of exactly this name (or block of memberships), else those that fit the pattern."""
+    """The columns of exactly this name (or block of memberships), else that fit the pattern, else that begin so."""
     called = {j: {names[j], names[j].rpartition(":")[0] if is_soft(names[j]) else names[j]} for j in places}
     exact = {j for j in places if pattern in called[j]}
-    return exact or {j for j in places if any(fnmatchcase(name, pattern) for name in called[j])}
+    fitting = exact or {j for j in places if any(fnmatchcase(name, pattern) for name in called[j])}
+    return fitting or {j for j in places if pattern and any(name.startswith(pattern) for name in called[j])}
 
 
 def clusterings(names: Sequence[str]) -> dict[str, list[int]]:

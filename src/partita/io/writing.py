@@ -62,6 +62,8 @@ def write(
 def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa: A002
     """Refuse, before long work, a path to which nothing could be written."""
     with naming(path, "standard output"):
+        if str(path) != STREAM and Path(path).is_dir():
+            raise FileError("is a directory; give a file")
         _format(path, format)
         if str(path) != STREAM:
             _check_place(Path(path))
@@ -83,8 +85,15 @@ def _check_place(path: Path) -> None:
         raise FileError(f"the folder {str(folder)!r} does not exist; make it first")
     if not folder.is_dir():
         raise FileError(f"{str(folder)!r} is not a folder; give another path")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise FileError(f"the folder {str(folder)!r} is not writable; give another path")
+    try:
+        trial = folder / f".partita.{secrets.token_hex(4)}.tmp"
+        trial.open("xb").close()
+        trial.unlink()
+    except OSError as error:
+        if not (path.exists() and not path.is_file()):  # a pipe or a device is written to directly
+            raise FileError(
+                f"cannot write into the folder {str(folder)!r} ({error.strerror}); give another path"
+            ) from None
 
 
 def _writer(consensus: Consensus, kind: str, membership: bool, id_name: str) -> Callable[[IO[bytes]], None]:

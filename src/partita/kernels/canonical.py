@@ -26,13 +26,16 @@ def mix_all(keys: Array) -> None:
 
 
 @kernel
-def gather_hard(labels: Array, offsets: Array, row_keys: Array, cluster_keys: Array, start: int, stop: int) -> None:
-    """Add each row's key to the keys of its clusters."""
+def gather_hard(
+    labels: Array, offsets: Array, row_keys: Array, amounts: Array, cluster_keys: Array, start: int, stop: int
+) -> None:
+    """Add each row's key, as often as it stands for an object, to the keys of its clusters."""
     for i in range(start, stop):
+        amount = row_keys[i] * amounts[i]
         for j in range(labels.shape[1]):
             label = labels[i, j]
             if label >= 0:
-                cluster_keys[offsets[j] + label] += row_keys[i]
+                cluster_keys[offsets[j] + label] += amount
 
 
 @kernel
@@ -48,11 +51,12 @@ def scatter_hard(labels: Array, offsets: Array, cluster_keys: Array, row_keys: A
 
 
 @kernel
-def gather_soft(parts: Array, row_keys: Array, cluster_keys: Array, start: int, stop: int) -> None:
-    """Add each row's key to the keys of its clusters, times its fixed-point membership."""
+def gather_soft(parts: Array, row_keys: Array, amounts: Array, cluster_keys: Array, start: int, stop: int) -> None:
+    """Add each row's key, times amount and fixed-point membership, to the keys of its clusters."""
     for i in range(start, stop):
+        amount = row_keys[i] * amounts[i]
         for c in range(parts.shape[1]):
-            cluster_keys[c] += row_keys[i] * parts[i, c]
+            cluster_keys[c] += amount * parts[i, c]
 
 
 @kernel

@@ -78,18 +78,13 @@ def hamming_to(labels: Array, weights: Array, center: int, distance: Array, star
 
 
 @kernel
-def pick_winners(
-    votes: Array, strength: Array, own: Array, silence: float, chosen: Array, start: int, stop: int
-) -> None:
-    """Give each row the cluster with most votes; of equals its own, if that is one of them, then the strongest.
-
-    Votes up to `silence` are none at all: then every cluster is equal.
-    """
+def pick_winners(votes: Array, strength: Array, own: Array, chosen: Array, start: int, stop: int) -> None:
+    """Give each row the cluster with most votes; of equals its own, if that is one of them, then the strongest."""
     for i in range(start, stop):
         most = 0.0
         for c in range(votes.shape[1]):
             most = max(most, votes[i, c])
-        limit = most * (1.0 - 1e-9) if most > silence else 0.0
+        limit = most * (1.0 - 1e-9)
         winner = own[i]
         if winner < 0 or votes[i, winner] < limit:
             winner = -1

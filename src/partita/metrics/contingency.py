@@ -6,9 +6,10 @@ import numpy as np
 
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
+from partita.core.fields import check_length
 from partita.core.soft import SoftEnsemble
 from partita.metrics.joint import as_shares, as_span, hard_tables, is_membership, members_joint, shares_joint
-from partita.metrics.labelling import as_integers, check_length, check_object_weights, sampled_span
+from partita.metrics.labelling import as_integers, check_object_weights, sampled_span
 from partita.metrics.table import Contingency, from_cells, tabulate
 
 __all__ = ["Contingency", "contingency", "ensemble_tables", "from_cells", "from_dense"]

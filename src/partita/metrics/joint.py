@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.ensemble import Ensemble
+from partita.core.fields import check_length
 from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.kernels.tables import count_columns, spread_columns, spread_members, weigh_columns, weigh_members
-from partita.metrics.labelling import Span, as_integers, check_length, numbered, span_of
+from partita.metrics.labelling import Span, as_integers, numbered, span_of
 from partita.metrics.table import CHUNK, DENSE_CELLS, Contingency, add_up, from_cells, tabulate
 
 

@@ -126,14 +126,6 @@ def numbered(span: Span) -> Span:
     return Span(_plain(numbers[codes.reshape(-1)]), low, int(known.sum()) - low)
 
 
-def check_length(name: str, found: int, other: str, expected: int) -> None:
-    """Refuse two things that do not speak of the same objects."""
-    if found != expected:
-        raise ParameterError(
-            f"{name} has {found} objects and {other} {expected}; give both for the same objects in the same order"
-        )
-
-
 def check_object_weights(weights: Any, objects: int) -> FloatArray | None:
     """One finite weight >= 0 an object; None when each counts once."""
     if weights is None:

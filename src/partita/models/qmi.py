@@ -25,9 +25,7 @@ from partita.starts import STARTS, Start
 class Params:
     """Settings of QMI."""
 
-    start: Start = setting(
-        "spectral", "where a run begins: spectral consensus, rows far apart, a base clustering, random"
-    )
+    start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
     restarts: int = setting(1, "runs from different starts; the one with the smallest objective wins", low=1)
     max_iter: int = setting(300, "most iterations of one run", low=1)
 

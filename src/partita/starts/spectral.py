@@ -40,8 +40,8 @@ def spectral_start(
 def cluster_weights(ensemble: Ensemble, theta: float) -> FloatArray:
     """(t,) exp(-H(C) / (theta r)) of each base cluster C.
 
-    H(C) is the entropy, in bits, of the labels of C's members in every clustering, summed over clusterings; where labels
-    are missing, over the members whose label is known.
+    H(C) is the entropy, in bits, of the labels of C's members in every clustering, summed over clusterings; where
+    labels are missing, over the members whose label is known.
     """
     shared = overlaps(ensemble, ensemble.counts)
     column = np.repeat(np.arange(len(ensemble.sizes)), ensemble.sizes)
