@@ -88,6 +88,42 @@ CASES = [
     for share in (5, 30)
 ]
 
+
+def csv_with_words(noise: float) -> Path:
+    """The same table with words for labels and an id column, the harder kind of file."""
+    path = Path(tempfile.gettempdir()) / f"partita-bench-words-{noise}.csv"
+    if not path.exists():
+        labels = noisy_labels(10**6, noise=noise)
+        words = np.array([f"cluster_{label}" for label in range(10)])
+        with path.open("w") as file:
+            file.write("id," + ",".join(f"c{j}" for j in range(labels.shape[1])) + "\n")
+            for row, cells in enumerate(words[labels].tolist()):
+                file.write(f"o{row}," + ",".join(cells) + "\n")
+    return path
+
+
+def ours_with_ids(path):
+    """Read ids and words, check, code and find the distinct rows."""
+    import partita
+
+    return len(partita.read(path, id="id").distinct.first)
+
+
+CASES.append(
+    Case(
+        "csv-words",
+        "10^6 x 20 CSV of words with text ids: ours reads AND compresses, rivals only read (quality: rows kept)",
+        lambda: csv_with_words(0.05),
+        (
+            Contestant("partita read + distinct", ours_with_ids),
+            Contestant("polars read_csv", polars_read),
+            Contestant("pyarrow read_csv", pyarrow_read),
+            Contestant("pandas read_csv", pandas_read),
+        ),
+        lambda result, data: float(result),
+        repeats=2,
+    )
+)
 CASES.append(
     Case(
         "command",

@@ -8,6 +8,7 @@ from partita.core.errors import MethodError
 from partita.core.method import Method
 
 METHODS: dict[str, str] = {
+    "lwgp": "partita.graph.lwgp",
     "voting": "partita.graph.voting",
     "qmi": "partita.models.qmi",
 }
@@ -34,7 +35,7 @@ def methods() -> list[dict[str, Any]]:
     """Every method with what it takes and claims, a row each.
 
     >>> [row["name"] for row in methods()][:2]
-    ['voting', 'qmi']
+    ['lwgp', 'voting']
     """
     return [_row(name, get(name)) for name in METHODS]
 

@@ -242,3 +242,11 @@ def test_a_frame_turned_round_swaps_ids_and_names():
     ensemble = Ensemble.from_labels(frame, transpose=True)
     assert ensemble.names == ("x", "y") and ensemble.ids.tolist() == ["a", "b"]
     assert ensemble.labels.tolist() == [[0, 0], [0, 1]]
+
+
+def test_an_anndata_object_is_told_where_its_labels_are():
+    class Lookalike:
+        obs, obsm = None, None
+
+    with pytest.raises(TableError, match=r"adata\.obs"):
+        Ensemble.from_labels(Lookalike())

@@ -398,3 +398,9 @@ def test_missing_and_forbidden_files(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.open", forbid)
     assert "permission denied" in refused(strange)
+
+
+@pytest.mark.parametrize("path", [None, 5, io.BytesIO(b"a,b\n1,2\n")])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(FileError, match="is not a path"):
+        read(path)

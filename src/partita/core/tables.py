@@ -109,6 +109,10 @@ def _read(table: Any) -> Table:
         return _from_columns([str(name) for name in table], [_column(table[name], str(name)) for name in table])
     if isinstance(table, np.ndarray):
         return _from_array(table)
+    if hasattr(table, "obs") and hasattr(table, "obsm"):
+        raise TableError(
+            "an AnnData object is not a label table; give its columns of labels, such as adata.obs[['a', 'b']]"
+        )
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise TableError("a sparse matrix is not a label table; give a dense array of labels, objects in rows")
     try:

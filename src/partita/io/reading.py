@@ -1,8 +1,10 @@
 """read: a label file as an ensemble."""
 
+import os
 from pathlib import Path
 
 from partita.core.ensemble import Ensemble
+from partita.core.errors import FileError
 from partita.core.soft import SoftEnsemble
 from partita.io.arrays import load_array
 from partita.io.assemble import assemble
@@ -21,6 +23,8 @@ def read(path: str | Path, options: ReadOptions = ReadOptions()) -> Ensemble | S
     `name:0 … name:k-1` are the memberships of one soft clustering and make the result a SoftEnsemble. What cannot be
     read raises one line that names file, row, column and way out.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise FileError(f"{type(path).__name__} is not a path; give the name of a file, or - for standard input")
     with naming(path):
         return assemble(_load(open_source(path, options.format, READABLE), options), options)
 
