@@ -82,7 +82,7 @@ def _scored(result: Consensus, work: Prepared, given: Ensemble | SoftEnsemble) -
     scores = {**result.scores, "anmi": anmi(work.ensemble, result.labels)}
     detail = {"confidence": "largest membership", **result.detail}
     confidence = result.confidence
-    if confidence is None:
+    if confidence is None and not (result.model is not None and result.model.link == "share"):
         confidence = agreement_confidence(work.ensemble, result.labels)
         detail["confidence"] = "share of the objects in the same base clusters that are in the same consensus cluster"
     whole = dataclasses.replace(result, confidence=confidence, scores=FrozenDict(scores), detail=FrozenDict(detail))

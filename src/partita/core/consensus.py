@@ -132,6 +132,9 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         confidence = frozen(prepared.expand(confidence, np.nan))
     if model is not None:
         model = model.restored(prepared, ensemble, order)
+        if membership is None and model.link == "share":
+            membership = frozen(model.shares(ensemble.labels, prepared.inverse == MISSING))
+            confidence = frozen(membership[np.arange(len(labels)), labels])
     notes = result.notes + _notes(labels, result.k_asked)
     ids = ensemble.ids
     return replace(

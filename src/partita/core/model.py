@@ -77,8 +77,12 @@ class ColumnModel(FrozenArrays):
         if self.link == "best":
             raise AttributeError("this method gives labels for new objects, not memberships; use predict")
         codes = self.encode(table)
+        return self.shares(codes, (codes == MISSING).all(axis=1))
+
+    def shares(self, codes: IntArray, unknown: NDArray[np.bool_]) -> FloatArray:
+        """(n, k) memberships of rows of label codes, NaN where nothing is known."""
         shares = as_shares(self.scores(codes))
-        shares[(codes == MISSING).all(axis=1)] = np.nan
+        shares[unknown] = np.nan
         return shares
 
     def encode(self, table: Any) -> IntArray:

@@ -1,6 +1,7 @@
 """Voting: rename every clustering to match a reference, then let them vote (Topchy, Jain and Punch 2004, §3.4)."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 import numpy as np
@@ -11,9 +12,10 @@ from partita.core.consensus import Consensus
 from partita.core.counting import label_counts
 from partita.core.ensemble import Ensemble
 from partita.core.method import Method
-from partita.core.model import ColumnModel, as_shares
+from partita.core.model import ColumnModel
 from partita.core.params import setting
 from partita.core.progress import steps
+from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray
 from partita.metrics.contingency import from_cells
 from partita.metrics.ensemble import anmi_of
@@ -64,13 +66,9 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     totals, _ = label_counts(ensemble, np.zeros(len(ensemble), np.int32), 1)
     strength = np.concatenate(tables, axis=1) @ totals[:, 0]
     model = ColumnModel(np.zeros(reference.k), tables, "share", strength=strength, reference=reference.pleas(ensemble))
-    votes = model.scores(ensemble.labels)
-    labels = model.winners(ensemble.labels, votes)
-    membership = as_shares(votes)
+    labels = np.concatenate(map_chunks(partial(elect, model, ensemble.labels), len(ensemble)))
     return Consensus.hard(
         labels,
-        membership=membership,
-        confidence=np.take_along_axis(membership, labels[:, None].astype(np.int64), axis=1)[:, 0],
         k_asked=k,
         model=model,
         detail={
@@ -79,6 +77,12 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
             "confidence": "share of the votes",
         },
     )
+
+
+def elect(model: ColumnModel, labels: IntArray, start: int, stop: int) -> IntArray:
+    """The winners of some rows; their votes are not kept, but counted once more for the user's objects."""
+    codes = labels[start:stop]
+    return model.winners(codes, model.scores(codes))
 
 
 def choose_reference(ensemble: Ensemble, k: int | None) -> Reference:
