@@ -1,11 +1,14 @@
 """partita demo: the whole path on the bundled example."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partita.cli import options
+
+if TYPE_CHECKING:
+    from partita.core.consensus import Consensus
 
 
 def demo(
@@ -44,7 +47,7 @@ def demo(
     typer.echo("\n" + "\n".join(f"wrote {file}" for file in files))
 
 
-def _write(result, ensemble, place: Path) -> list[Path]:  # type: ignore[no-untyped-def]
+def _write(result: "Consensus", ensemble: Any, place: Path) -> list[Path]:
     """The example itself, the labels and, where matplotlib is installed, the picture."""
     from partita import io
     from partita.core.errors import MissingExtraError

@@ -1,10 +1,15 @@
 """partita run: a label file in, a consensus out."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from partita.cli import options
+
+if TYPE_CHECKING:
+    from partita.core.consensus import Consensus
+    from partita.core.ensemble import Ensemble
+    from partita.core.soft import SoftEnsemble
 
 
 def run(
@@ -74,7 +79,10 @@ def run(
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
 
 
-def _report(result, ensemble, *, to_file: bool, as_json: bool, quiet: bool) -> None:  # type: ignore[no-untyped-def]
+def _report(
+    result: "Consensus", ensemble: "Ensemble | SoftEnsemble", *, to_file: bool, as_json: bool, quiet: bool
+) -> None:
+    """The summary: for people on stderr, as JSON on stdout where the labels went to a file."""
     from partita.cli.show import show
     from partita.report.summary import clusterings_table, clusters_table, summary
     from partita.report.tables import as_json as to_json

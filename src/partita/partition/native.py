@@ -84,7 +84,7 @@ def _wide(array: IntArray | None) -> Any:
 
 def run_kahip(graph: WholeGraph, order: Order) -> IntArray:
     """KaHIP's KaFFPa with label-propagation coarsening, which does not mind bipartite graphs."""
-    import kahip  # type: ignore[import-untyped]
+    import kahip
 
     vertices, entries = len(graph.starts) - 1, len(graph.ends)
     total = vertices if graph.vertex_weights is None else int(graph.vertex_weights.sum())
@@ -121,7 +121,7 @@ class WholeHypergraph(NamedTuple):
 
 def run_mtkahypar(graph: WholeHypergraph, k: int, capacity: int, objective: Literal["cut", "km1"]) -> IntArray:
     """Mt-KaHyPar in its deterministic mode; every block may weigh `capacity`."""
-    import mtkahypar  # type: ignore[import-not-found]
+    import mtkahypar
 
     with _lock:
         library = mtkahypar.initialize(HYPERGRAPH_THREADS, False)
