@@ -12,7 +12,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length, index_of, places_of
 from partita.core.method import checked_k, suited
-from partita.core.prepare import Prepared, prepare
+from partita.core.prepare import prepare
 from partita.core.rng import generator, resolve_seed
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import thread_limit
@@ -64,7 +64,9 @@ def consensus(
         recipe = Recipe(
             method, FrozenDict(dataclasses.asdict(options)), clusters, drawn, __version__, given.fingerprint, compress
         )
-        return _scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work, given)
+        result = _scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work.ensemble)
+        work = dataclasses.replace(work, ensemble=None)  # only the way back is needed while memberships are laid out
+        return restore(result, work, given)
 
 
 def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:
@@ -77,16 +79,15 @@ def as_ensemble(table: Any) -> Ensemble | SoftEnsemble:
     return table if isinstance(table, (Ensemble, SoftEnsemble)) else Ensemble.from_labels(table)
 
 
-def _scored(result: Consensus, work: Prepared, given: Ensemble | SoftEnsemble) -> Consensus:
-    """The result in the user's order, with its agreement with the base clusterings."""
-    scores = {**result.scores, "anmi": anmi(work.ensemble, result.labels)}
+def _scored(result: Consensus, ensemble: Ensemble | SoftEnsemble) -> Consensus:
+    """The result with its agreement with the base clusterings."""
+    scores = {**result.scores, "anmi": anmi(ensemble, result.labels)}
     detail = {"confidence": "largest membership", **result.detail}
     confidence = result.confidence
     if confidence is None and not (result.model is not None and result.model.link == "share"):
-        confidence = agreement_confidence(work.ensemble, result.labels)
+        confidence = agreement_confidence(ensemble, result.labels)
         detail["confidence"] = "share of the objects in the same base clusters that are in the same consensus cluster"
-    whole = dataclasses.replace(result, confidence=confidence, scores=FrozenDict(scores), detail=FrozenDict(detail))
-    return restore(whole, work, given)
+    return dataclasses.replace(result, confidence=confidence, scores=FrozenDict(scores), detail=FrozenDict(detail))
 
 
 def evaluate(labels: Any, *, ensemble: Any = None, truth: Any = None, missing: Any = None) -> dict[str, Any]:

@@ -21,6 +21,27 @@ def add_scores(labels: Array, offsets: Array, tables: Array, out: Array, start: 
 
 
 @kernel
+def lift_rows(labels: Array, offsets: Array, tables: Array, out: Array, start: int, stop: int) -> None:
+    """Write to `out[i]` the sum of the table rows of the labels of row i, scaled to length 1 (0 where it has none)."""
+    total = np.empty(tables.shape[1])
+    for i in range(start, stop):
+        for c in range(total.shape[0]):
+            total[c] = 0.0
+        for j in range(labels.shape[1]):
+            label = labels[i, j]
+            if label >= 0:
+                place = offsets[j] + label
+                for c in range(total.shape[0]):
+                    total[c] += tables[place, c]
+        square = 0.0
+        for c in range(total.shape[0]):
+            square += total[c] * total[c]
+        scale = 1.0 / np.sqrt(square) if square > 1e-300 else 0.0
+        for c in range(total.shape[0]):
+            out[i, c] = total[c] * scale
+
+
+@kernel
 def assign_rows(
     labels: Array, offsets: Array, tables: Array, bias: Array, chosen: Array, best: Array, start: int, stop: int
 ) -> None:

@@ -1,10 +1,11 @@
 """k-means on weighted points, with results that do not depend on the number of threads."""
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from partita.core.iterate import Run, iterate
 from partita.core.threads import map_chunks
@@ -20,13 +21,13 @@ class Grouping(NamedTuple):
     centers: FloatArray
 
 
-def weighted_kmeans(points: FloatArray, weights: FloatArray, k: int, rng: Generator, restarts: int) -> IntArray:
+def weighted_kmeans(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator, restarts: int) -> IntArray:
     """(n,) labels with the smallest weighted sum of squared distances found from `restarts` k-means++ starts."""
     runs = [_one_run(points, weights, k, child) for child in rng.spawn(restarts)]
     return min(runs, key=lambda run: run.trace[-1]).state.chosen
 
 
-def _one_run(points: FloatArray, weights: FloatArray, k: int, rng: Generator) -> Run[Grouping]:
+def _one_run(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> Run[Grouping]:
     start = plusplus_points(points, weights, k, rng)
 
     def step(state: Grouping) -> tuple[Grouping, float]:
@@ -38,7 +39,7 @@ def _one_run(points: FloatArray, weights: FloatArray, k: int, rng: Generator) ->
     return iterate(step, first, tol=1e-9, max_iter=100)
 
 
-def _centers(points: FloatArray, weights: FloatArray, chosen: IntArray, before: FloatArray) -> FloatArray:
+def _centers(points: NDArray[Any], weights: FloatArray, chosen: IntArray, before: FloatArray) -> FloatArray:
     """The mean of each cluster; an empty one keeps the centre it had."""
 
     def part(start: int, stop: int) -> tuple[FloatArray, FloatArray]:

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from partita.core.ensemble import Ensemble
 from partita.core.threads import map_chunks
@@ -23,7 +25,7 @@ def plusplus_start(ensemble: Ensemble, k: int, rng: Generator) -> IntArray:
     return far_apart(ensemble.counts, partial(hamming_to, ensemble.labels, ensemble.weights), k, rng)
 
 
-def plusplus_points(points: FloatArray, weights: FloatArray, k: int, rng: Generator) -> IntArray:
+def plusplus_points(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> IntArray:
     """(n,) labels: each point goes to the nearest of k points drawn far from each other."""
     return far_apart(weights, partial(lower_distance, points), k, rng)
 

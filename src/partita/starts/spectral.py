@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from threadpoolctl import threadpool_limits
@@ -15,7 +16,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.threads import CHUNK, map_chunks
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.overlap import add_overlaps
-from partita.kernels.scores import add_scores
+from partita.kernels.scores import add_scores, lift_rows
 from partita.starts.lloyd import weighted_kmeans
 
 FEW_CLUSTERS = 150
@@ -68,8 +69,8 @@ def overlaps(ensemble: Ensemble, amounts: FloatArray) -> FloatArray:
     return np.asarray(upper + np.triu(upper, 1).T)
 
 
-def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> FloatArray:
-    """(n, k) rows in the space of the k leading eigenvectors, each of length 1.
+def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> NDArray[np.float32]:
+    """(n, k) rows in the space of the k leading eigenvectors, each of length 1, in single precision.
 
     With B the weighted incidence of rows and clusters, the eigenvectors of the t x t graph Bᵀ D⁻¹ B among clusters are
     carried over to the rows by D⁻¹ B (Li, Wu and Chang 2012).
@@ -79,8 +80,9 @@ def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> FloatArray:
     scale = 1 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
     with threadpool_limits(1, "blas"):  # small products: more threads cost more than they bring
         vectors = leading(graph * np.outer(scale, scale), min(k, len(graph)))
-    points = lifted(ensemble, edges[:, None] * scale[:, None] * vectors)
-    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-300)
+    points = np.empty((len(ensemble), vectors.shape[1]), np.float32)
+    tables = np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
+    map_chunks(partial(lift_rows, ensemble.labels, ensemble.offsets, tables, points), len(ensemble))
     return points
 
 
