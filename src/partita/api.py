@@ -58,7 +58,7 @@ def consensus(
     drawn = resolve_seed(seed)
     with thread_limit(threads):
         given = as_ensemble(ensemble)
-        work = prepare(suited(given, chosen, method), compress and chosen.compresses)
+        work = prepare(suited(given, chosen, method), chosen.compresses and (compress or chosen.together))
         clusters = checked_k(k, len(work.ensemble.distinct.first), chosen, method)
         result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
         recipe = Recipe(

@@ -38,6 +38,8 @@ class Method:
     """What it can tell of new objects: `Consensus.model` is set unless "no", with memberships or labels alone."""
     compresses: bool = True
     """Works on distinct rows with multiplicities and gives what it gives on the full table."""
+    together: bool = False
+    """Keeps objects with the same labels together, so that it gets distinct rows even with `compress=False`."""
     monotone: Literal["rises", "falls"] | None = None
     """Which way the trace moves, if there is one."""
     splits: tuple[str, ...] = ()
