@@ -9,6 +9,8 @@ from partita.core.method import Method
 
 METHODS: dict[str, str] = {
     "lwgp": "partita.graph.lwgp",
+    "mcla": "partita.graph.mcla",
+    "smcla": "partita.graph.smcla",
     "voting": "partita.graph.voting",
     "qmi": "partita.models.qmi",
 }
@@ -35,7 +37,7 @@ def methods() -> list[dict[str, Any]]:
     """Every method with what it takes and claims, a row each.
 
     >>> [row["name"] for row in methods()][:2]
-    ['lwgp', 'voting']
+    ['lwgp', 'mcla']
     """
     return [_row(name, get(name)) for name in METHODS]
 
