@@ -8,9 +8,11 @@ from partita.core.errors import MethodError
 from partita.core.method import Method
 
 METHODS: dict[str, str] = {
+    "cspa": "partita.graph.cspa",
     "hbgf": "partita.graph.hbgf",
     "lwgp": "partita.graph.lwgp",
     "mcla": "partita.graph.mcla",
+    "scspa": "partita.graph.scspa",
     "shbgf": "partita.graph.shbgf",
     "smcla": "partita.graph.smcla",
     "voting": "partita.graph.voting",
@@ -39,7 +41,7 @@ def methods() -> list[dict[str, Any]]:
     """Every method with what it takes and claims, a row each.
 
     >>> [row["name"] for row in methods()][:2]
-    ['hbgf', 'lwgp']
+    ['cspa', 'hbgf']
     """
     return [_row(name, get(name)) for name in METHODS]
 
