@@ -241,8 +241,14 @@ def check_predicts_nothing(name: str, method: Method) -> None:
 
 
 def check_takes_soft(name: str, method: Method) -> None:
-    """Soft and mixed ensembles are taken, and hard ones as one-hot rows give the same as hard ones."""
+    """Soft and mixed ensembles are taken."""
     assert run(name, noisy_soft(), 3).k <= 3
+    mixed = SoftEnsemble.from_memberships([noisy_soft().block(0), noisy(n=40).labels[:, 0]])
+    assert run(name, mixed, 3).k <= 3
+
+
+def check_hard_is_soft_with_one_hot_rows(name: str, method: Method) -> None:
+    """Hard ensembles as one-hot rows give the same as hard ones."""
     hard = noisy()
     assert np.array_equal(run(name, SoftEnsemble.from_hard(hard)).labels, run(name, hard).labels)
 
@@ -281,7 +287,7 @@ def always(method: Method) -> bool:
 
 
 def takes_soft(method: Method) -> bool:
-    return method.takes is SoftEnsemble
+    return method.takes is not Ensemble
 
 
 CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
@@ -308,6 +314,7 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_predicts, lambda method: method.predicts != "no"),
     (check_predicts_nothing, lambda method: method.predicts == "no"),
     (check_takes_soft, takes_soft),
+    (check_hard_is_soft_with_one_hot_rows, lambda method: method.takes is SoftEnsemble),
     (check_refuses_soft, lambda method: not takes_soft(method)),
     (check_recipe_repeats, always),
     (check_params_are_described, always),
