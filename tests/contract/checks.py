@@ -16,6 +16,7 @@ from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.errors import MethodError, ParameterError
 from partita.core.method import Method
+from partita.metrics import anmi
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
 
 K = 4
@@ -263,13 +264,38 @@ def check_refuses_soft(name: str, method: Method) -> None:
 def check_recipe_repeats(name: str, method: Method) -> None:
     """The recipe holds all that is needed to get the same result again."""
     ensemble = sample(method)
-    first = run(name, ensemble, seed=None)
+    for polish in (False, True):
+        repeat(ensemble, run(name, ensemble, seed=None, polish=polish))
+
+
+def repeat(ensemble, first) -> None:
     recipe = first.recipe
     again = partita.consensus(
-        ensemble, recipe.method, recipe.k, seed=recipe.seed, compress=recipe.compress, **recipe.params
+        ensemble,
+        recipe.method,
+        recipe.k,
+        seed=recipe.seed,
+        compress=recipe.compress,
+        polish=recipe.polish,
+        **recipe.params,
     )
-    assert np.array_equal(again.labels, first.labels)
+    assert np.array_equal(again.labels, first.labels) and again.recipe == recipe
     assert recipe.version == partita.__version__ and recipe.fingerprint == ensemble.fingerprint
+
+
+def check_polish_never_lowers_anmi(name: str, method: Method) -> None:
+    """Moving objects while ANMI rises helps every method or leaves it alone, and says what it did."""
+    tables = [sample(method, noise=0.6, seed=seed) for seed in range(3)]
+    for ensemble in [*tables, noisy_soft()] if takes_soft(method) else tables:
+        k = 3 if isinstance(ensemble, SoftEnsemble) else K
+        plain, polished = run(name, ensemble, k), run(name, ensemble, k, polish=True)
+        assert anmi(ensemble, polished.labels) >= anmi(ensemble, plain.labels) - 1e-12
+        assert polished.scores["anmi"] == pytest.approx(anmi(ensemble, polished.labels), abs=1e-12)
+        done = polished.detail["polish"]
+        assert done["anmi before"] == pytest.approx(plain.scores["anmi"], abs=1e-12)
+        assert (done["moves"] == 0) == np.array_equal(polished.labels, plain.labels)
+        assert plain.k <= polished.k <= k and polished.model is None and polished.membership is None
+        assert np.array_equal(partita.polish(plain, ensemble).labels, polished.labels)
 
 
 def check_params_are_described(name: str, method: Method) -> None:
@@ -317,5 +343,6 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_hard_is_soft_with_one_hot_rows, lambda method: method.takes is SoftEnsemble),
     (check_refuses_soft, lambda method: not takes_soft(method)),
     (check_recipe_repeats, always),
+    (check_polish_never_lowers_anmi, always),
     (check_params_are_described, always),
 ]

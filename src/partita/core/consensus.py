@@ -24,6 +24,7 @@ class Recipe:
     version: str
     fingerprint: str
     compress: bool = True
+    polish: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +136,15 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         if membership is None and model.link == "share":
             membership = frozen(model.shares(ensemble.labels, prepared.inverse == MISSING))
             confidence = frozen(membership[np.arange(len(labels)), labels])
-    notes = result.notes + _notes(labels, result.k_asked)
+    notes = result.notes + usual_notes(labels, result.k_asked)
     ids = ensemble.ids
     return replace(
         result, labels=frozen(labels), membership=membership, confidence=confidence, model=model, notes=notes, ids=ids
     )
 
 
-def _notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
+def usual_notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
+    """What every result tells: fewer or more clusters than asked for, and objects without labels."""
     notes = []
     found = int(labels.max(initial=MISSING)) + 1
     if asked is not None and found != asked:
