@@ -43,7 +43,7 @@ class Method:
     together: bool = False
     """Keeps objects with the same labels together, so that it gets distinct rows even with `compress=False`."""
     sees_through_noise: bool = True
-    """Finds clusters that the base clusterings share behind moderate noise; an objective may not, as HGPA's does not."""
+    """Finds clusters that the base clusterings share behind moderate noise; not every objective does (HGPA)."""
     monotone: Literal["rises", "falls"] | None = None
     """Which way the trace moves, if there is one."""
     splits: tuple[str, ...] = ()
