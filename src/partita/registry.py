@@ -10,6 +10,7 @@ from partita.core.method import Method
 METHODS: dict[str, str] = {
     "lwgp": "partita.graph.lwgp",
     "voting": "partita.graph.voting",
+    "eac": "partita.graph.eac",
     "qmi": "partita.models.qmi",
 }
 
