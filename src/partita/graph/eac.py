@@ -15,12 +15,11 @@ from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.progress import report
 from partita.core.types import FloatArray, IntArray
+from partita.kernels.agreement import BLOCK, Table
 from partita.kernels.linkage import (
-    BLOCK,
     MERGES,
     SCRATCH,
     Chain,
-    Table,
     Tree,
     grow_chain,
     grow_tree,
