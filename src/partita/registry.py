@@ -19,6 +19,7 @@ METHODS: dict[str, str] = {
     "smcla": "partita.graph.smcla",
     "greedy": "partita.graph.greedy",
     "voting": "partita.graph.voting",
+    "eac": "partita.graph.eac",
     "qmi": "partita.models.qmi",
 }
 
