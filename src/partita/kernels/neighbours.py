@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from partita.kernels.agreement import add_where_equal, clear
 from partita.kernels.compiling import Array, kernel
 
 
@@ -12,13 +13,6 @@ def count_from(shared: Array, least: int) -> int:
     for c in range(shared.shape[0]):
         found += shared[c] >= least
     return found
-
-
-@kernel
-def add_shared(column: Array, label: int, weight: int, shared: Array) -> None:
-    """Add the weight of a column for every candidate with the same label."""
-    for c in range(shared.shape[0]):
-        shared[c] += weight * (column[c] == label)
 
 
 @kernel
@@ -39,20 +33,19 @@ def strongest(labels: Array, first: int, columns: Array, candidates: Array, weig
     """Write to `out[i]` the candidates that share most with row `first + i`, not itself; -1 where there are fewer.
 
     `labels` holds the rows from `first`, `columns` (r, candidates) the labels of the candidates, which rise, `weights`
-    (r,) whole numbers. Of equals at the border those are taken that come first after a place of the row's own, so that
-    none is in everybody's list.
+    (r,) whole numbers of a type that holds their sum. Of equals at the border those are taken that come first after a
+    place of the row's own, so that none is in everybody's list.
     """
     size, wanted = candidates.shape[0], out.shape[1]
-    shared = np.empty(size, np.uint16)
+    shared = np.empty(size, weights.dtype)
     total = 0
     for j in range(weights.shape[0]):
         total += weights[j]
     for i in range(labels.shape[0]):
-        for c in range(size):
-            shared[c] = 0
+        clear(shared)
         for j in range(labels.shape[1]):
             if labels[i, j] >= 0:
-                add_shared(columns[j], labels[i, j], weights[j], shared)
+                add_where_equal(columns[j], labels[i, j], weights[j], shared)
         own = np.searchsorted(candidates, first + i)
         if own < size and candidates[own] == first + i:
             shared[own] = 0
