@@ -8,8 +8,10 @@ from partita.core.errors import MethodError
 from partita.core.method import Method
 
 METHODS: dict[str, str] = {
+    "hbgf": "partita.graph.hbgf",
     "lwgp": "partita.graph.lwgp",
     "mcla": "partita.graph.mcla",
+    "shbgf": "partita.graph.shbgf",
     "smcla": "partita.graph.smcla",
     "voting": "partita.graph.voting",
     "qmi": "partita.models.qmi",
@@ -37,7 +39,7 @@ def methods() -> list[dict[str, Any]]:
     """Every method with what it takes and claims, a row each.
 
     >>> [row["name"] for row in methods()][:2]
-    ['lwgp', 'mcla']
+    ['hbgf', 'lwgp']
     """
     return [_row(name, get(name)) for name in METHODS]
 

@@ -24,9 +24,14 @@ def cluster_columns(ensemble: Ensemble | SoftEnsemble) -> IntArray:
     return np.repeat(np.arange(len(ensemble.sizes)), ensemble.sizes)
 
 
+def shares(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
+    """(r,) the weight of each clustering, as a multiple of the mean weight."""
+    return np.asarray(ensemble.weights / ensemble.weights.mean())
+
+
 def cluster_shares(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
     """(t,) the weight of each base cluster's clustering, as a multiple of the mean weight."""
-    return np.asarray(ensemble.weights / ensemble.weights.mean())[cluster_columns(ensemble)]
+    return shares(ensemble)[cluster_columns(ensemble)]
 
 
 def incidence(ensemble: Ensemble | SoftEnsemble, edges: FloatArray) -> sparse.csr_array:
@@ -37,6 +42,11 @@ def incidence(ensemble: Ensemble | SoftEnsemble, edges: FloatArray) -> sparse.cs
     columns = (ensemble.labels + ensemble.offsets[:-1])[known]
     starts = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
     return sparse.csr_array((edges[columns], columns, starts), shape=(len(ensemble), len(edges)))
+
+
+def is_hard(ensemble: SoftEnsemble) -> bool:
+    """Whether every membership is 0 or 1."""
+    return bool(((ensemble.matrix == 0) | (ensemble.matrix == 1)).all())
 
 
 def gram(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
