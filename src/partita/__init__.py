@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from partita.core.soft import SoftEnsemble
     from partita.estimators import ConsensusClustering
     from partita.io import write
+    from partita.polishing import polish
     from partita.registry import methods
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "consensus",
     "evaluate",
     "methods",
+    "polish",
     "read",
     "write",
 ]
@@ -45,6 +47,7 @@ _HOMES = {
     "consensus": "partita.api",
     "evaluate": "partita.api",
     "methods": "partita.registry",
+    "polish": "partita.polishing",
     "read": "partita.api",
     "write": "partita.io",
 }

@@ -14,10 +14,12 @@ from partita.core.fields import check_length, index_of, places_of
 from partita.core.method import checked_k, suited
 from partita.core.prepare import prepare
 from partita.core.rng import generator, resolve_seed
-from partita.core.soft import SoftEnsemble
+from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit
 from partita.core.types import FrozenDict
-from partita.metrics import MEASURES, agreement_confidence, anmi, column_nmi, contingency
+from partita.graph.greedy import polished
+from partita.metrics import MEASURES, anmi, column_nmi, contingency
+from partita.metrics.scoring import scored
 from partita.version import __version__
 
 
@@ -29,6 +31,7 @@ def consensus(
     seed: int | None = 0,
     threads: int | None = None,
     compress: bool = True,
+    polish: bool = False,
     **params: Any,
 ) -> Consensus:
     """One clustering from many.
@@ -47,6 +50,9 @@ def consensus(
         At most so many threads; the result does not depend on it.
     compress
         False works on one row an object instead of distinct rows with multiplicities.
+    polish
+        Then move objects between clusters while ANMI rises; memberships and the model, which described the method's
+        own labels, are dropped, and `detail["polish"]` tells what was done.
     **params
         The method's own settings.
 
@@ -61,10 +67,10 @@ def consensus(
         work = prepare(suited(given, chosen, method), chosen.compresses and (compress or chosen.together))
         clusters = checked_k(k, len(work.ensemble.distinct.first), chosen, method)
         result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
-        recipe = Recipe(
-            method, FrozenDict(dataclasses.asdict(options)), clusters, drawn, __version__, given.fingerprint, compress
-        )
-        result = _scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work.ensemble)
+        result = polished(result, work.ensemble, clusters) if polish else result
+        used = FrozenDict(dataclasses.asdict(options))
+        recipe = Recipe(method, used, clusters, drawn, __version__, given.fingerprint, compress, polish)
+        result = scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work.ensemble)
         work = dataclasses.replace(work, ensemble=None)  # only the way back is needed while memberships are laid out
         return restore(result, work, given)
 
@@ -72,22 +78,6 @@ def consensus(
 def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:
     """An ensemble from a CSV, TSV, Parquet, NPY, NPZ, MAT or H5AD file; options as in `partita.io.ReadOptions`."""
     return io.read(path, settings.build(io.ReadOptions, options, "read"))
-
-
-def as_ensemble(table: Any) -> Ensemble | SoftEnsemble:
-    """An ensemble as it is; anything else through `Ensemble.from_labels`."""
-    return table if isinstance(table, (Ensemble, SoftEnsemble)) else Ensemble.from_labels(table)
-
-
-def _scored(result: Consensus, ensemble: Ensemble | SoftEnsemble) -> Consensus:
-    """The result with its agreement with the base clusterings."""
-    scores = {**result.scores, "anmi": anmi(ensemble, result.labels)}
-    detail = {"confidence": "largest membership", **result.detail}
-    confidence = result.confidence
-    if confidence is None and not (result.model is not None and result.model.link == "share"):
-        confidence = agreement_confidence(ensemble, result.labels)
-        detail["confidence"] = "share of the objects in the same base clusters that are in the same consensus cluster"
-    return dataclasses.replace(result, confidence=confidence, scores=FrozenDict(scores), detail=FrozenDict(detail))
 
 
 def evaluate(labels: Any, *, ensemble: Any = None, truth: Any = None, missing: Any = None) -> dict[str, Any]:

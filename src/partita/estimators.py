@@ -15,8 +15,8 @@ from partita.core.types import FloatArray, IntArray
 
 
 def _predicts(*what: str) -> Any:
-    """True for an estimator whose method can tell that much of new objects."""
-    return lambda estimator: registry.get(estimator.method).predicts in what
+    """True for an estimator whose method can tell that much of new objects, once its labels are its own."""
+    return lambda estimator: not estimator.polish and registry.get(estimator.method).predicts in what
 
 
 class ConsensusClustering(ClusterMixin, BaseEstimator):
@@ -30,6 +30,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         The number of clusters; None for methods that find it.
     params
         The method's own settings, a dictionary.
+    polish
+        Then move objects between clusters while ANMI rises; such a result cannot place new objects.
     missing
         A label value, or several, that mean unobserved, beside NaN and None.
     random_state
@@ -52,12 +54,14 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         n_clusters: int | None = None,
         *,
         params: dict[str, Any] | None = None,
+        polish: bool = False,
         missing: Any = None,
         random_state: Any = 0,
     ) -> None:
         self.method = method
         self.n_clusters = n_clusters
         self.params = params
+        self.polish = polish
         self.missing = missing
         self.random_state = random_state
 
@@ -68,7 +72,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(check_random_state(seed).randint(2**31))
-        self.consensus_ = consensus(ensemble, self.method, self.n_clusters, seed=seed, **(self.params or {}))
+        params = self.params or {}
+        self.consensus_ = consensus(ensemble, self.method, self.n_clusters, seed=seed, polish=self.polish, **params)
         self.labels_ = self.consensus_.labels
         return self
 

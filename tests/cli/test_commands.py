@@ -273,3 +273,11 @@ def test_warm_start_compiles_nothing(table):
     """A second run loads every kernel from disk: the note about compiling appears at most in the first."""
     partita("run", table, "-k", 3, "-m", "qmi")
     assert "compiling" not in partita("run", table, "-k", 3, "-m", "qmi").stderr
+
+
+def test_run_polishes(table):
+    done = partita("run", table, "-k", 3, "-m", "lwgp", "--polish")
+    assert done.returncode == 0 and "polished: ANMI " in done.stderr
+    found = json.loads(partita("run", table, "-k", 3, "-m", "lwgp", "--polish", "--json", "-q").stdout)
+    done = found["detail"]["polish"]
+    assert found["recipe"]["polish"] is True and done["anmi before"] <= done["anmi"] == found["scores"]["anmi"]

@@ -15,7 +15,8 @@ import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.errors import MethodError, ParameterError
-from partita.core.method import Method
+from partita.core.method import Method, suited
+from partita.metrics import anmi
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
 
 K = 4
@@ -241,8 +242,14 @@ def check_predicts_nothing(name: str, method: Method) -> None:
 
 
 def check_takes_soft(name: str, method: Method) -> None:
-    """Soft and mixed ensembles are taken, and hard ones as one-hot rows give the same as hard ones."""
+    """Soft and mixed ensembles are taken."""
     assert run(name, noisy_soft(), 3).k <= 3
+    mixed = SoftEnsemble.from_memberships([noisy_soft().block(0), noisy(n=40).labels[:, 0]])
+    assert run(name, mixed, 3).k <= 3
+
+
+def check_hard_is_soft_with_one_hot_rows(name: str, method: Method) -> None:
+    """Hard ensembles as one-hot rows give the same as hard ones."""
     hard = noisy()
     assert np.array_equal(run(name, SoftEnsemble.from_hard(hard)).labels, run(name, hard).labels)
 
@@ -257,13 +264,39 @@ def check_refuses_soft(name: str, method: Method) -> None:
 def check_recipe_repeats(name: str, method: Method) -> None:
     """The recipe holds all that is needed to get the same result again."""
     ensemble = sample(method)
-    first = run(name, ensemble, seed=None)
+    for polish in (False, True):
+        repeat(ensemble, run(name, ensemble, seed=None, polish=polish))
+
+
+def repeat(ensemble, first) -> None:
     recipe = first.recipe
     again = partita.consensus(
-        ensemble, recipe.method, recipe.k, seed=recipe.seed, compress=recipe.compress, **recipe.params
+        ensemble,
+        recipe.method,
+        recipe.k,
+        seed=recipe.seed,
+        compress=recipe.compress,
+        polish=recipe.polish,
+        **recipe.params,
     )
-    assert np.array_equal(again.labels, first.labels)
+    assert np.array_equal(again.labels, first.labels) and again.recipe == recipe
     assert recipe.version == partita.__version__ and recipe.fingerprint == ensemble.fingerprint
+
+
+def check_polish_never_lowers_anmi(name: str, method: Method) -> None:
+    """Moving objects while ANMI rises helps every method or leaves it alone, and says what it did."""
+    tables = [sample(method, noise=0.6, seed=seed) for seed in range(3)]
+    for ensemble in [*tables, noisy_soft()] if takes_soft(method) else tables:
+        k = 3 if isinstance(ensemble, SoftEnsemble) else K
+        plain, polished = run(name, ensemble, k), run(name, ensemble, k, polish=True)
+        assert anmi(ensemble, polished.labels) >= anmi(ensemble, plain.labels) - 1e-12
+        assert polished.scores["anmi"] == pytest.approx(anmi(ensemble, polished.labels), abs=1e-12)
+        done = polished.detail["polish"]
+        assert done["anmi before"] == pytest.approx(plain.scores["anmi"], abs=1e-12)
+        assert (done["moves"] == 0) == np.array_equal(polished.labels, plain.labels)
+        assert plain.k <= polished.k <= k and polished.model is None and polished.membership is None
+        same_form = suited(ensemble, method, name)
+        assert np.array_equal(partita.polish(plain, same_form).labels, polished.labels)
 
 
 def check_params_are_described(name: str, method: Method) -> None:
@@ -281,7 +314,7 @@ def always(method: Method) -> bool:
 
 
 def takes_soft(method: Method) -> bool:
-    return method.takes is SoftEnsemble
+    return method.takes is not Ensemble
 
 
 CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
@@ -300,7 +333,7 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_seed_changes_nothing, lambda method: method.deterministic),
     (check_leaves_input_alone, always),
     (check_returns_unanimous_ensemble, always),
-    (check_finds_the_truth_behind_noise, always),
+    (check_finds_the_truth_behind_noise, lambda method: method.sees_through_noise),
     (check_extreme_k, always),
     (check_chooses_k, lambda method: method.chooses_k),
     (check_needs_k, lambda method: not method.chooses_k),
@@ -308,7 +341,9 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_predicts, lambda method: method.predicts != "no"),
     (check_predicts_nothing, lambda method: method.predicts == "no"),
     (check_takes_soft, takes_soft),
+    (check_hard_is_soft_with_one_hot_rows, lambda method: method.takes is SoftEnsemble),
     (check_refuses_soft, lambda method: not takes_soft(method)),
     (check_recipe_repeats, always),
+    (check_polish_never_lowers_anmi, always),
     (check_params_are_described, always),
 ]

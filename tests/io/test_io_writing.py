@@ -113,7 +113,18 @@ def test_json_is_strict(tmp_path):
         raise AssertionError(name)
 
     found = json.loads(path.read_text(), parse_constant=forbid)
-    assert list(found) == ["recipe", "k", "k_asked", "scores", "notes", "converged", "trace", "clusters", "objects"]
+    assert list(found) == [
+        "recipe",
+        "k",
+        "k_asked",
+        "scores",
+        "notes",
+        "converged",
+        "trace",
+        "detail",
+        "clusters",
+        "objects",
+    ]
     assert found["k"] == 2 and found["clusters"] == [1, 2] and found["trace"] == [1.5, None, 0.5]
     assert found["scores"] == {"anmi": 0.5, "other": None} and found["converged"] is True
     assert found["recipe"]["params"] | {"e": ""} == {

@@ -46,6 +46,9 @@ def run(
     compress: Annotated[
         bool, typer.Option("--compress/--no-compress", help="Work on distinct rows / on one row an object.")
     ] = True,
+    polish: Annotated[
+        bool, typer.Option("--polish", help="Then move objects between clusters while ANMI rises.")
+    ] = False,
     membership: Annotated[
         bool, typer.Option("--membership/--no-membership", help="Write the membership columns / leave them out.")
     ] = True,
@@ -74,7 +77,7 @@ def run(
         if harden and isinstance(ensemble, SoftEnsemble):
             ensemble = ensemble.harden()
         params = options.pairs(setting, "--set")
-        result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, **params)
+        result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
     io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
 
@@ -84,7 +87,7 @@ def _report(
 ) -> None:
     """The summary: for people on stderr, as JSON on stdout where the labels went to a file."""
     from partita.cli.show import show
-    from partita.report.summary import clusterings_table, clusters_table, summary
+    from partita.report.summary import clusterings_table, clusters_table, summary, told
     from partita.report.tables import as_json as to_json
 
     if as_json and to_file:
@@ -96,5 +99,7 @@ def _report(
     show(clusters_table(result), err=True)
     typer.echo("", err=True)
     show(clusterings_table(result, ensemble), err=True)
+    for line in told(result):
+        typer.echo(line, err=True)
     for note in result.notes:
         typer.echo(f"note: {note}", err=True)

@@ -24,6 +24,7 @@ class Recipe:
     version: str
     fingerprint: str
     compress: bool = True
+    polish: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +147,13 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         per_object=FrozenDict(
             {name: frozen(prepared.expand(values, np.nan)) for name, values in result.per_object.items()}
         ),
-        notes=result.notes + _notes(labels, result.k_asked),
+        notes=result.notes + usual_notes(labels, result.k_asked),
         ids=ensemble.ids,
     )
 
 
-def _notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
+def usual_notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
+    """What every result tells: fewer or more clusters than asked for, and objects without labels."""
     notes = []
     found = int(labels.max(initial=MISSING)) + 1
     if asked is not None and found != asked:

@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any, Literal
 
 from numpy.random import Generator
@@ -24,8 +25,9 @@ class Method:
     fit: Callable[[Any, Any, Any, Generator], Consensus]
     Params: type[Any]
     """A frozen dataclass of the method's settings, all with defaults."""
-    takes: type[Ensemble] | type[SoftEnsemble]
-    """Ensemble for hard labels only; SoftEnsemble for memberships (hard ones then come as one-hot rows)."""
+    takes: type[Ensemble] | type[SoftEnsemble] | UnionType
+    """Ensemble for hard labels only; SoftEnsemble for memberships (hard ones then come as one-hot rows);
+    `Ensemble | SoftEnsemble` for either as it is."""
     cite: str
     """The key of the paper in CITATION.cff."""
     handles_missing: bool
@@ -40,6 +42,8 @@ class Method:
     """Works on distinct rows with multiplicities and gives what it gives on the full table."""
     together: bool = False
     """Keeps objects with the same labels together, so that it gets distinct rows even with `compress=False`."""
+    sees_through_noise: bool = True
+    """Finds clusters that the base clusterings share behind moderate noise; not every objective does (HGPA)."""
     monotone: Literal["rises", "falls"] | None = None
     """Which way the trace moves, if there is one."""
     splits: tuple[str, ...] = ()
@@ -52,11 +56,11 @@ def suited(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ense
         raise TableError("one clustering is no ensemble; give at least two clusterings of the same objects")
     if ensemble.missing_share > 0 and not method.handles_missing:
         raise MethodError(f"{name} cannot take missing labels; choose a method that can (see partita methods)")
-    if method.takes is SoftEnsemble and isinstance(ensemble, Ensemble):
+    if isinstance(ensemble, method.takes):
+        return ensemble
+    if isinstance(ensemble, Ensemble):
         return SoftEnsemble.from_hard(ensemble)
-    if method.takes is Ensemble and isinstance(ensemble, SoftEnsemble):
-        raise MethodError(f"{name} takes hard labels; harden the soft ensemble first with .harden() (--harden)")
-    return ensemble
+    raise MethodError(f"{name} takes hard labels; harden the soft ensemble first with .harden() (--harden)")
 
 
 def checked_k(k: int | None, rows: int, method: Method, name: str) -> int | None:

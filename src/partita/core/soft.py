@@ -147,6 +147,11 @@ class SoftEnsemble(FrozenArrays):
         return replace(self, multiplicity=check_counts(counts, len(self)))
 
 
+def as_ensemble(table: Any) -> Ensemble | SoftEnsemble:
+    """An ensemble as it is; anything else through `Ensemble.from_labels`."""
+    return table if isinstance(table, (Ensemble, SoftEnsemble)) else Ensemble.from_labels(table)
+
+
 def _named(blocks: Any, names: Any) -> tuple[tuple[str, ...], list[Any]]:
     """The clusterings and what they are called."""
     if isinstance(blocks, (str, bytes)) or not hasattr(blocks, "__len__"):

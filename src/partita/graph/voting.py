@@ -87,15 +87,21 @@ def elect(model: ColumnModel, labels: IntArray, start: int, stop: int) -> IntArr
 
 def choose_reference(ensemble: Ensemble, k: int | None) -> Reference:
     """The base clustering with at least k clusters (or the most there are) that agrees best with all, cut to k."""
-    wanted = None if k is None else min(k, max(ensemble.sizes))
-    candidates = [j for j, size in enumerate(ensemble.sizes) if wanted is None or size >= wanted]
-    if wanted is not None:
-        most = max(MOST_MERGES, 5 * wanted, min(ensemble.sizes[j] for j in candidates))
-        candidates = [j for j in candidates if ensemble.sizes[j] <= most]
+    wanted, candidates = eligible(ensemble, k)
     best = candidate(ensemble, candidates[0], wanted)
     for j in steps(candidates[1:], len(candidates) - 1, "voting references"):
         best = max(best, candidate(ensemble, j, wanted), key=lambda reference: reference.anmi)
     return best
+
+
+def eligible(ensemble: Ensemble, k: int | None) -> tuple[int | None, list[int]]:
+    """How many clusters a base clustering can give when k are wanted, and the clusterings that can give them."""
+    if k is None:
+        return None, list(range(len(ensemble.sizes)))
+    wanted = min(k, max(ensemble.sizes))
+    enough = [j for j, size in enumerate(ensemble.sizes) if size >= wanted]
+    most = max(MOST_MERGES, 5 * wanted, min(ensemble.sizes[j] for j in enough))
+    return wanted, [j for j in enough if ensemble.sizes[j] <= most]
 
 
 def candidate(ensemble: Ensemble, j: int, k: int | None) -> Reference:

@@ -29,6 +29,7 @@ def summary(consensus: Consensus, membership: bool) -> dict[str, Any]:
         "notes": list(consensus.notes),
         "converged": plain(consensus.converged),
         "trace": plain(consensus.trace),
+        "detail": detail_of(consensus),
         "clusters": consensus.sizes.tolist(),
         "objects": objects,
     }
@@ -40,6 +41,11 @@ def recipe_of(consensus: Consensus) -> Any:
         return None
     recipe = consensus.recipe
     return {name: plain(getattr(recipe, name)) for name in type(recipe).__dataclass_fields__}
+
+
+def detail_of(consensus: Consensus) -> dict[str, Any]:
+    """What else the method told, as plain values, less the arrays."""
+    return {name: plain(value) for name, value in consensus.detail.items() if not isinstance(value, np.ndarray)}
 
 
 def plain(value: Any) -> Any:

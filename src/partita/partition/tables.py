@@ -147,6 +147,11 @@ def by_sample(ensemble: Ensemble, edges: FloatArray, k: int, options: GraphOptio
     return np.concatenate([labels, divided])
 
 
-def improve_pairs(ensemble: Ensemble, edges: FloatArray, labels: IntArray, limits: Limits, rng: Generator) -> Found:
+def improve_pairs(
+    ensemble: Ensemble, edges: FloatArray, found: Partition, imbalance: float, rng: Generator
+) -> Partition:
     """A division of the rows improved by single moves on the graph of shared labels, all pairs counted."""
-    return TableGraph(ensemble, edges, pairs=True).improved(labels, limits, "all pairs", rng)
+    k = int(found.labels.max()) + 1
+    limits = set_limits(ensemble.counts, k, imbalance)
+    best = TableGraph(ensemble, edges, pairs=True).improved(found.labels, limits, "all pairs", rng)
+    return Partition(frozen(best.labels), best.cut, best.balance, (*found.tries, best.as_try()), found.notes)

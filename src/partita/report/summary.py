@@ -7,7 +7,7 @@ import numpy as np
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.soft import SoftEnsemble
-from partita.io.summary import recipe_of
+from partita.io.summary import detail_of, recipe_of
 from partita.metrics import column_nmi
 from partita.report.tables import TextTable
 
@@ -36,6 +36,15 @@ def clusterings_table(consensus: Consensus, ensemble: Ensemble | SoftEnsemble) -
     return TextTable("Base clusterings", columns, tuple(rows))
 
 
+def told(consensus: Consensus) -> list[str]:
+    """What was done beside the method, a sentence each."""
+    done = consensus.detail.get("polish")
+    if done is None:
+        return []
+    sweeps, moves = done["sweeps"], done["moves"]
+    return [f"polished: ANMI {done['anmi before']:.4f} became {done['anmi']:.4f} by {moves} moves in {sweeps} sweeps"]
+
+
 def summary(consensus: Consensus) -> dict[str, Any]:
     """The result without its objects, ready for JSON."""
     return {
@@ -48,6 +57,7 @@ def summary(consensus: Consensus) -> dict[str, Any]:
         "converged": consensus.converged,
         "iterations": len(consensus.trace),
         "confidence": consensus.detail.get("confidence"),
+        "detail": detail_of(consensus),
         "notes": list(consensus.notes),
         "recipe": recipe_of(consensus),
     }

@@ -1,0 +1,96 @@
+"""polish(): any labelling, moved on while ANMI rises."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from partita.core.columns import code_labels
+from partita.core.consensus import Consensus, Recipe, restore, usual_notes
+from partita.core.errors import ParameterError
+from partita.core.fields import check_length, places_of
+from partita.core.method import checked_k, suited
+from partita.core.prepare import Prepared, prepare
+from partita.core.soft import as_ensemble
+from partita.core.threads import thread_limit
+from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray
+from partita.graph.base import complete
+from partita.graph.greedy import METHOD, polished
+from partita.metrics.scoring import scored
+
+
+def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | None = None) -> Consensus:
+    """A labelling with objects moved between its clusters, one row at a time, while its ANMI rises.
+
+    Parameters
+    ----------
+    labels
+        A `Consensus`, or one label an object (-1 or empty where there is none: the base clusterings then vote).
+    ensemble
+        The base clusterings, as for `partita.consensus`. Where both sides carry ids, they are joined by id.
+    k
+        Up to k clusters may be filled, and none is emptied. Without it, k is what the `Consensus` was asked for; a
+        labelling of which no k is known keeps its clusters, less those whose end raises ANMI.
+    threads
+        At most so many threads; the result does not depend on it.
+
+    Objects with the same base labels move together; where the labelling parts them, they begin where most of them are,
+    and a note says so. `detail["polish"]` holds ANMI before and after, sweeps and moves. Of a result of
+    `partita.consensus` this makes what `partita.consensus(..., polish=True)` makes.
+
+    >>> result = polish(["x", "y", "y", "y"], [[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> result.labels.tolist(), result.notes
+    ([0, 0, 1, 1], ('1 set of objects with the same base labels was parted: all begin where most of them were',))
+    """
+    with thread_limit(threads):
+        given = as_ensemble(ensemble)
+        result = labels if isinstance(labels, Consensus) else Consensus.hard(code_labels(labels, "labels"))
+        if result.ids is not None and given.ids is not None:
+            result = dataclasses.replace(result, labels=result.labels[places_of(given.ids, result.ids, "labels")])
+        check_length("labels", len(result), "the ensemble", len(given))
+        work = prepare(suited(given, METHOD, "polish"))
+        asked = checked_k(result.k_asked if k is None else k, len(work.ensemble), METHOD, "polish")
+        if asked is not None and result.k > asked:
+            raise ParameterError(f"labels have {result.k} clusters, more than k={asked}; give a larger k, or none")
+        start, parted = _start(result.labels, work, given.counts)
+        own = tuple(note for note in result.notes if note not in usual_notes(result.labels, result.k_asked))
+        rows = Consensus.hard(
+            start,
+            k_asked=asked,
+            trace=result.trace,
+            converged=result.converged,
+            scores=result.scores,
+            detail=FrozenDict(result.detail),
+            notes=own + ((_parted(parted),) if parted else ()),
+            recipe=_recipe(result.recipe, given.fingerprint, asked),
+        )
+        return restore(scored(polished(rows, work.ensemble, asked), work.ensemble), work, given)
+
+
+def _start(labels: IntArray, work: Prepared, counts: FloatArray) -> tuple[IntArray, int]:
+    """The labelling for the prepared rows, each at its most frequent label, and how many rows had several."""
+    known = (work.inverse != MISSING) & (labels != MISSING)
+    if not known.any():
+        raise ParameterError("labels has no label for an object of the ensemble; give at least one")
+    width = int(labels.max()) + 1
+    pairs, places = np.unique(work.inverse[known].astype(np.int64) * width + labels[known], return_inverse=True)
+    rows, clusters = np.divmod(pairs, width)
+    order = np.lexsort((clusters, -np.bincount(places.reshape(-1), weights=counts[known]), rows))
+    found, first = np.unique(rows[order], return_index=True)
+    start = np.full(len(work.ensemble), MISSING, np.int32)
+    start[found] = clusters[order][first]
+    return complete(work.ensemble, start), len(pairs) - len(found)
+
+
+def _parted(sets: int) -> str:
+    who = "1 set" if sets == 1 else f"{sets} sets"
+    return (
+        f"{who} of objects with the same base labels {'was' if sets == 1 else 'were'} parted: "
+        "all begin where most of them were"
+    )
+
+
+def _recipe(recipe: Recipe | None, fingerprint: str, k: int | None) -> Recipe | None:
+    """The way to repeat the result with `partita.consensus`, where there is one."""
+    same = recipe is not None and (recipe.fingerprint, recipe.k, recipe.compress) == (fingerprint, k, True)
+    return dataclasses.replace(recipe, polish=True) if recipe is not None and same else None

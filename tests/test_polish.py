@@ -1,0 +1,94 @@
+"""partita.polish and polish=True: any labelling, moved on while ANMI rises."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import partita
+from partita import ConsensusClustering, Ensemble
+from partita.core.errors import ParameterError
+from partita.metrics import anmi
+from tests.core.oracles import steady
+from tests.graph.test_greedy import BEST, EXAMPLE, random_table, seeds
+from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
+
+
+@pytest.mark.parametrize("start", [[0, 1, 2, 0, 1, 2, 2], list("aabbccc"), [0, 0, 0, 1, -1, None, 2]])
+def test_the_papers_example(start):
+    assert partita.polish(start, EXAMPLE, 3).labels.tolist() == BEST
+
+
+def test_a_result_and_its_labels_are_the_same_start():
+    ensemble = noisy(noise=0.5, missing=0.1)
+    result = partita.consensus(ensemble, "qmi", 4)
+    first = partita.polish(result, ensemble)
+    assert np.array_equal(first.labels, partita.polish(result.labels, ensemble, 4).labels)
+    assert np.array_equal(first.labels, partita.consensus(ensemble, "qmi", 4, polish=True).labels)
+    assert first.recipe.polish and first.k_asked == 4 and first.detail["objective"] == result.detail["objective"]
+    assert partita.polish(result.labels, ensemble).recipe is None
+    assert partita.polish(first, ensemble).detail["polish"]["moves"] == 0
+
+
+@given(seed=seeds)
+@steady
+def test_never_below_the_given_labelling(seed):
+    ensemble = random_table(seed)
+    _, inverse = ensemble.distinct
+    labels = np.random.default_rng(seed).integers(0, 3, inverse.max() + 1)[inverse]
+    assert partita.polish(labels, ensemble).scores["anmi"] >= anmi(ensemble, labels) - 1e-12
+
+
+def test_equal_rows_begin_where_most_of_them_are():
+    table = [[0, 0]] * 3 + [[1, 1]] * 3
+    result = partita.polish([0, 1, 0, 1, 1, 1], table)
+    assert result.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert result.notes == ("1 set of objects with the same base labels was parted: all begin where most of them were",)
+
+
+def test_objects_are_joined_by_id():
+    labels, _ = noisy_labels(n=30)
+    frame = pd.DataFrame(labels, index=[f"o{i}" for i in range(30)]).rename(columns=str)
+    result = partita.consensus(frame, "voting", 3)
+    turned = partita.polish(result, frame.iloc[::-1])
+    assert turned.ids.tolist() == list(frame.index)[::-1]
+    assert same_partition(turned.labels[::-1], partita.polish(result, frame).labels)
+
+
+def test_objects_without_labels_and_notes():
+    labels, _ = noisy_labels(n=30)
+    labels[4] = -1
+    ensemble = Ensemble.from_labels(labels, missing=-1)
+    result = partita.polish(partita.consensus(ensemble, "voting", 3), ensemble)
+    assert result.labels[4] == -1 and sum("no label" in note for note in result.notes) == 1
+    assert np.isnan(result.confidence[4]) and (result.confidence[:4] > 0).all()
+
+
+def test_soft_ensembles():
+    ensemble = noisy_soft()
+    start = np.random.default_rng(0).integers(0, 3, len(ensemble))
+    result = partita.polish(start, ensemble)
+    assert result.scores["anmi"] > anmi(ensemble, start) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("labels", "k", "words"),
+    [
+        ([0, 1], None, "labels has 2 objects"),
+        ([-1] * 7, None, "no label"),
+        ([0, 1, 2, 3, 0, 0, 0], 3, "more than k=3"),
+        ([0] * 7, 0, "k=0"),
+        ("abcdefg", 3, "labels is a str"),
+        (None, 3, "labels is a NoneType"),
+    ],
+)
+def test_refused(labels, k, words):
+    with pytest.raises(ParameterError, match=words):
+        partita.polish(labels, EXAMPLE, k)
+
+
+def test_the_estimator_polishes():
+    labels, _ = noisy_labels(noise=0.5)
+    model = ConsensusClustering("voting", n_clusters=4, polish=True).fit(labels)
+    assert np.array_equal(model.labels_, partita.consensus(labels, "voting", 4, polish=True).labels)
+    assert not hasattr(model, "predict") and not hasattr(model, "predict_proba")
