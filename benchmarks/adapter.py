@@ -25,8 +25,8 @@ def cluster_ensembles_sano(labels, method, k):
 
 def cluster_ensembles_giecold(labels, method, k):
     """Cluster_Ensembles: clusterings in rows, the hypergraph in an HDF5 file in the working folder."""
+    import Cluster_Ensembles.Cluster_Ensembles as rival
     import tables
-    from Cluster_Ensembles import Cluster_Ensembles as rival
 
     runs = labels.T.astype(int)
     with tables.open_file("table.h5", "w") as file:

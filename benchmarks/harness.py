@@ -30,10 +30,11 @@ class Contestant:
 class Reported:
     """What `run` gives back when the work was measured where it was done, as in another environment."""
 
-    value: Any
-    wall: float
-    processor: float
-    memory: float
+    value: Any = None
+    wall: float = float("nan")
+    processor: float = float("nan")
+    memory: float = float("nan")
+    failure: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,10 @@ def perform(case: Case, contestant: Contestant) -> Measurement:
             contestant.run(contestant.sample())
         data = case.make()
         figures, result = _timed(case, contestant, data)
+        if isinstance(result, Reported):
+            figures, failure, result = (result.wall, result.processor, result.memory), result.failure, result.value
+            if failure:
+                return Measurement(contestant.name, failure=failure[:LONGEST])
         quality = case.quality(result, data)
         return Measurement(contestant.name, *figures, quality if isinstance(quality, dict) else {"quality": quality})
     except ImportError as error:
@@ -127,11 +132,11 @@ def _timed(case: Case, contestant: Contestant, data: Any) -> tuple[tuple[float, 
         result = contestant.run(data)
         walls.append(time.perf_counter() - wall)
         processors.append(_processor(contestant.outside) - processor)
-        if isinstance(result, Reported):
-            return (result.wall, result.processor, result.memory), result.value
         if not attempt:
             peak = _peak_memory(contestant.outside) - before
-    first = min(1, case.repeats)  # the first run may still fill caches: it is measured for memory only
+        if isinstance(result, Reported):
+            break
+    first = min(1, len(walls) - 1)  # the first run may still fill caches: it is measured for memory only
     return (min(walls[first:]), min(processors[first:]), peak), result
 
 

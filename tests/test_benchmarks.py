@@ -110,7 +110,7 @@ def test_rival_of_another_environment(environment):
     assert found.quality["NMI"] == pytest.approx(nmi(truth, labels[:, 0]))
     assert found.wall > 0
     assert found.memory >= 0
-    assert perform(case, rivals.rivals_of("hgpa", 10)[0]).failure == "RuntimeError: RuntimeError: no partitioner"
+    assert perform(case, rivals.rivals_of("hgpa", 10)[0]).failure == "RuntimeError: no partitioner"
     absent = perform(case, rivals.rivals_of("lwgp", 10)[0]).failure
     assert absent.startswith("not installed here: No module named 'pce'")
     assert rivals.VARIABLE in absent
@@ -118,8 +118,7 @@ def test_rival_of_another_environment(environment):
 
 def test_slow_rival_is_stopped(environment, monkeypatch):
     monkeypatch.setattr(rivals, "SECONDS", 0.01)
-    with pytest.raises(RuntimeError, match="did not finish"):
-        rivals.outside("ClusterEnsembles", "cspa", 3, noisy_labels(60))
+    assert "did not finish" in rivals.outside("ClusterEnsembles", "cspa", 3, noisy_labels(60)).failure
 
 
 def test_adapter_knows_every_rival():
