@@ -47,3 +47,4 @@ def test_sees_little_at_size_and_says_so(monkeypatch):
     assert any("says little" in note and "mcla" in note for note in result.notes)
     assert any("only base clusterings" in note for note in result.notes)
     assert max(result.sizes) <= 42 and result.k == 10
+    assert any("is nearly (NMI" in note and "clustering 'c" in note for note in result.notes)

@@ -13,12 +13,14 @@ from partita.core.params import setting
 from partita.core.types import IntArray
 from partita.graph.base import base_clusterings
 from partita.graph.incidence import cluster_shares, incidence
+from partita.metrics import column_nmi
 from partita.partition import Hypergraph, HypergraphOptions, partition_hypergraph
 
 MOST_ROWS: Final = {"cut": 5_000, "km1": 30_000}
 """Distinct rows beyond which Mt-KaHyPar is not asked: it finds nothing to save ("cut"), or would need minutes."""
 MEANINGFUL_ROWS: Final = 5_000
 STARTS: Final = 3
+NEARLY: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     options = HypergraphOptions(params.objective, params.imbalance, params.runs if rows <= most else 0)
     found = partition_hypergraph(hypergraph, k, options, rng, starts_of(ensemble, k))
     detail = {"cut": found.cut, "balance": found.balance, "divisions": tuple(one.name for one in found.tries)}
-    return Consensus.hard(found.labels, detail=detail, notes=found.notes + warnings_on(rows, most))
+    notes = found.notes + warnings_on(rows, most) + likeness_to_base(ensemble, found.labels)
+    return Consensus.hard(found.labels, detail=detail, notes=notes)
 
 
 def starts_of(ensemble: Ensemble, k: int) -> list[IntArray]:
@@ -66,6 +69,18 @@ def warnings_on(rows: int, most: int) -> tuple[str, ...]:
     if rows > most:
         notes.append(f"above {most} distinct rows only base clusterings, evened out and improved, are compared")
     return tuple(notes)
+
+
+def likeness_to_base(ensemble: Ensemble, labels: IntArray) -> tuple[str, ...]:
+    """A note when the division is one of the base clusterings, or nearly: then it is that clustering's opinion."""
+    agreement = column_nmi(ensemble, labels)
+    nearest = int(np.nanargmax(agreement))
+    if agreement[nearest] < NEARLY:
+        return ()
+    name = ensemble.names[nearest]
+    return (
+        f"the division that cuts fewest base clusters is nearly (NMI {agreement[nearest]:.2f}) clustering {name!r}",
+    )
 
 
 METHOD = Method(

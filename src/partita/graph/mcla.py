@@ -71,12 +71,25 @@ def group_clusters(
     ensemble: Ensemble | SoftEnsemble, k: int, similarity: FloatArray, options: GraphOptions, rng: Generator
 ) -> Groups:
     """Divide the graph of base clusters with these weights into k groups, or as many as there are clusters."""
-    found = partition_graph(Graph.from_sparse(sparse.csr_array(similarity)), min(k, len(similarity)), options, rng)
+    graph = Graph.from_sparse(sparse.csr_array(similarity))
+    found = partition_graph(graph, min(k, len(similarity)), options, rng, by_reference(ensemble, k, similarity))
     weights = cluster_shares(ensemble)
     masses = np.bincount(found.labels, weights=weights)
     tables = np.zeros((len(weights), len(masses)))
     tables[np.arange(len(weights)), found.labels] = weights / masses[found.labels]
     return Groups(tables, found)
+
+
+def by_reference(ensemble: Ensemble | SoftEnsemble, k: int, similarity: FloatArray) -> list[IntArray]:
+    """Each base cluster with the most similar of one clustering of k clusters: that to which all are most similar."""
+    starts = ensemble.offsets[:-1][np.array(ensemble.sizes) == k]
+    if not len(starts):
+        return []
+    nearest = [similarity[:, start : start + k].max(axis=1).sum() for start in starts]
+    start = int(starts[int(np.argmax(nearest))])
+    groups = similarity[:, start : start + k].argmax(axis=1)
+    groups[start : start + k] = np.arange(k)
+    return [groups.astype(np.int32)]
 
 
 def only_between(ensemble: Ensemble | SoftEnsemble, similarity: FloatArray) -> FloatArray:

@@ -1,5 +1,7 @@
 """Weighted graphs into k balanced blocks that cut as little edge weight as possible."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.random import Generator
 
@@ -12,13 +14,15 @@ from partita.partition.runs import GraphOptions, compared, notes_on
 __all__ = ["Graph", "GraphOptions", "partition_graph"]
 
 
-def partition_graph(graph: Graph, k: int, options: GraphOptions, rng: Generator) -> Partition:
+def partition_graph(
+    graph: Graph, k: int, options: GraphOptions, rng: Generator, starts: Sequence[IntArray] = ()
+) -> Partition:
     """Divide the vertices into k blocks of nearly equal weight so that little edge weight lies between blocks.
 
     Small graphs are solved exactly. Others are given to a partitioner several times, vertices shuffled from the seed,
-    and what it returns is made feasible and improved by single moves. Where the cuts do not agree the run may have
-    collapsed, as METIS does on most bipartite graphs, and the other partitioners are asked as well. The lowest cut
-    among the divisions within the capacity (see `blocks.set_limits`) is kept.
+    and what it returns, and the starts of the caller's, are made feasible and improved by single moves. Where the cuts
+    do not agree a run may have collapsed, as METIS does on most bipartite graphs, and the other partitioners are asked
+    as well. The lowest cut among the divisions within the capacity (see `blocks.set_limits`) is kept.
     """
     k = checked_blocks(k, len(graph))
     limits = set_limits(graph.vertex_weights, k, options.imbalance)
@@ -29,7 +33,7 @@ def partition_graph(graph: Graph, k: int, options: GraphOptions, rng: Generator)
     elif exact.few_divisions(len(graph), k):
         found = [graph.found(_best_of_all(graph, limits, rng), limits, "exact")]
     else:
-        found = compared(graph, limits, options, rng)
+        found = compared(graph, limits, options, rng, starts)
     best = min(found, key=lambda one: one.rank)
     tries = tuple(one.as_try() for one in found)
     return Partition(frozen(best.labels), best.cut, best.balance, tries, limits.notes + notes_on(found, options))

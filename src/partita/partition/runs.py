@@ -1,6 +1,6 @@
 """Which partitioners a graph is given to, how often, and when their answers are believed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -59,13 +59,15 @@ class Attempt(NamedTuple):
     labels: Callable[[Generator], IntArray]
 
 
-def compared(graph: Graph, limits: Limits, options: GraphOptions, rng: Generator) -> list[Found]:
-    """Runs until enough of them agree or there are no more; at least one is within the capacity.
+def compared(
+    graph: Graph, limits: Limits, options: GraphOptions, rng: Generator, starts: Sequence[IntArray] = ()
+) -> list[Found]:
+    """Starts, and runs until enough of all agree or there are no more; at least one is within the capacity.
 
     Heavy vertices have their blocks already; the partitioners see the others.
     """
     others = np.setdiff1d(np.arange(len(graph)), limits.heavy)
-    found: list[Found] = []
+    found = [_settled(graph, start, limits, "start", rng) for start in starts]
     for attempt in _runs(graph.only(others), limits.rest, options):
         labels = np.empty(len(graph), np.int32)
         labels[others] = attempt.labels(rng)

@@ -20,6 +20,8 @@ from partita.kernels.scores import add_scores, lift_rows
 from partita.starts.lloyd import weighted_kmeans
 
 FEW_CLUSTERS = 150
+LEAST_ROWS = 1 << 13
+"""Rows worth a table of overlaps of their own."""
 MOST_TABLES = 1 << 28
 """Bytes that the partial tables of overlaps may take together."""
 
@@ -62,7 +64,7 @@ def overlaps(ensemble: Ensemble, amounts: FloatArray) -> FloatArray:
         return table
 
     parts = max(1, MOST_TABLES // (8 * size * size))
-    tables = map_chunks(part, len(ensemble), max(CHUNK, -(-len(ensemble) // parts)))
+    tables = map_chunks(part, len(ensemble), max(min(CHUNK, LEAST_ROWS), -(-len(ensemble) // parts)))
     upper = tables[0]
     for table in tables[1:]:
         upper += table
