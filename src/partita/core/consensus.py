@@ -51,6 +51,8 @@ class Consensus(FrozenArrays):
     """Agreement with the base clusterings ("anmi") and whatever the method measures."""
     detail: Mapping[str, Any] = field(default_factory=FrozenDict)
     """What else the method has to tell."""
+    per_object: Mapping[str, FloatArray] = field(default_factory=FrozenDict)
+    """(n,) further numbers of each object, such as MCLA's "association"."""
     notes: tuple[str, ...] = ()
     """What the user should know, in sentences."""
     model: ColumnModel | None = None
@@ -136,10 +138,17 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         if membership is None and model.link == "share":
             membership = frozen(model.shares(ensemble.labels, prepared.inverse == MISSING))
             confidence = frozen(membership[np.arange(len(labels)), labels])
-    notes = result.notes + usual_notes(labels, result.k_asked)
-    ids = ensemble.ids
     return replace(
-        result, labels=frozen(labels), membership=membership, confidence=confidence, model=model, notes=notes, ids=ids
+        result,
+        labels=frozen(labels),
+        membership=membership,
+        confidence=confidence,
+        model=model,
+        per_object=FrozenDict(
+            {name: frozen(prepared.expand(values, np.nan)) for name, values in result.per_object.items()}
+        ),
+        notes=result.notes + usual_notes(labels, result.k_asked),
+        ids=ensemble.ids,
     )
 
 

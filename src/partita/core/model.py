@@ -52,13 +52,13 @@ class ColumnModel(FrozenArrays):
 
     def winners(self, codes: IntArray, scores: FloatArray) -> IntArray:
         """(n,) the cluster of highest score; of equals the one a reference label pleads for, then the strongest."""
-        if self.strength is None or self.reference is None:
+        if self.strength is None:
             first: IntArray = scores.argmax(axis=1).astype(np.int32)
             return first
         own, places = np.full(len(codes), MISSING, np.int32), self.offsets
         for j, column in enumerate(codes.T):
-            pleas = self.reference[:, places[j] : places[j + 1]]
-            if pleas.any():
+            pleas = None if self.reference is None else self.reference[:, places[j] : places[j + 1]]
+            if pleas is not None and pleas.any():
                 target = np.append(np.where(pleas.any(axis=0), pleas.argmax(axis=0), MISSING), MISSING)
                 own = target[column].astype(np.int32)
         chosen = np.empty(len(codes), np.int32)

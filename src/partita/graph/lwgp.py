@@ -17,7 +17,7 @@ class Params:
 
     theta: float = setting(0.4, "how fast a cluster's weight falls with its uncertainty", low=1e-6)
     weighted: bool = setting(True, "weigh clusters by their uncertainty; without it this is spectral HBGF")
-    restarts: int = setting(3, "k-means runs in the space of eigenvectors", low=1)
+    restarts: int = setting(10, "k-means runs in the space of eigenvectors", low=1)
 
 
 def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus:

@@ -7,6 +7,7 @@ checked by its cut and balance, and small inputs are solved exactly.
 from partita.partition.blocks import Partition, Try
 from partita.partition.graph import Graph, GraphOptions, partition_graph
 from partita.partition.hypergraph import Hypergraph, HypergraphOptions, partition_hypergraph
+from partita.partition.tables import improve_pairs, partition_members
 
 __all__ = [
     "Graph",
@@ -15,6 +16,8 @@ __all__ = [
     "HypergraphOptions",
     "Partition",
     "Try",
+    "improve_pairs",
     "partition_graph",
     "partition_hypergraph",
+    "partition_members",
 ]

@@ -19,6 +19,8 @@ Tool: TypeAlias = Literal["metis", "metis no2hop", "kahip"]
 
 AGREEMENT: Final = 1.05
 """Runs whose cuts differ by more than this factor do not agree: one of them may have collapsed."""
+SAME: Final = 1.001
+"""Runs whose cuts differ by less found the same: more of them would find nothing better."""
 RESCUES: Final = 5
 """METIS without two-hop matching never collapsed in the best of five runs."""
 SAMPLE, SAMPLE_PER_BLOCK = 2000, 40
@@ -40,6 +42,8 @@ class GraphOptions:
     """Treat the graph as bipartite, where METIS is known to collapse; graphs made by `from_bipartite` are."""
     tries: int = 2
     """How many runs must agree on the cut before one of them is believed; 1 believes the first."""
+    runs: int = 1
+    """So many runs are compared unless the first agree to within a thousandth."""
 
     def __post_init__(self) -> None:
         checked_options(self, {"partitioner": ("auto", "metis", "kahip")})
@@ -64,17 +68,17 @@ def compared(graph: Graph, limits: Limits, options: GraphOptions, rng: Generator
         labels[others] = attempt.labels(rng)
         labels[limits.heavy] = np.arange(limits.rest.k, limits.k)
         found.append(graph.improved(labels, limits, attempt.name, rng))
-        if _agree(found, options.tries):
+        if agree(found, options.tries, AGREEMENT if len(found) >= options.runs else SAME):
             break
     if all(one.excess > 0.0 for one in found):
         found.append(graph.improved(pack_within(graph.vertex_weights, limits, rng), limits, "packing", rng))
     return found
 
 
-def _agree(found: list[Found], tries: int) -> bool:
+def agree(found: list[Found], tries: int, factor: float = AGREEMENT) -> bool:
     """Whether so many runs within the capacity cut about as little as the best."""
     best = min(found, key=lambda one: one.rank)
-    close = [one for one in found if one.excess == 0.0 and one.cut <= AGREEMENT * best.cut]
+    close = [one for one in found if one.excess == 0.0 and one.cut <= factor * best.cut]
     return best.excess == 0.0 and len(close) >= tries
 
 
@@ -102,7 +106,8 @@ def _runs(graph: Graph, limits: Limits, options: GraphOptions) -> Iterator[Attem
     if options.partitioner == "kahip" and not fits_kahip:
         raise ParameterError(f"KaHIP cannot take {len(graph.ends)} entries; use metis, or keep fewer edges")
     fits_metis = suits_metis(graph, limits.k)
-    metis = _times(fits_metis * max(options.tries, RESCUES), graph, limits, "metis no2hop" if bipartite else "metis")
+    most = max(options.tries, options.runs, RESCUES)
+    metis = _times(fits_metis * most, graph, limits, "metis no2hop" if bipartite else "metis")
     kahip = _times(fits_kahip * (options.tries + 2), graph, limits, "kahip")
     if options.partitioner == "metis" and fits_metis:
         return iter(metis)
@@ -112,7 +117,7 @@ def _runs(graph: Graph, limits: Limits, options: GraphOptions) -> Iterator[Attem
         return iter(metis[: options.tries] + kahip + metis)
     if (graph.left or 0) > 2 * sample_size(limits.k):
         return iter([Attempt("sample", partial(run_sample, graph, limits))] * options.tries + kahip + metis)
-    return iter(kahip[:1] + metis[:1] + kahip + metis)
+    return iter(kahip[:1] + metis[: max(1, options.runs - 1)] + kahip + metis)
 
 
 def _times(times: int, graph: Graph, limits: Limits, tool: Tool) -> list[Attempt]:

@@ -13,6 +13,9 @@ from partita.core.types import FloatArray, IntArray
 from partita.kernels.lloyd import add_points, assign_points
 from partita.starts.plusplus import plusplus_points
 
+SAMPLE, SAMPLE_PER_CLUSTER = 4096, 100
+"""How many points restarts are compared on."""
+
 
 class Grouping(NamedTuple):
     """An assignment of points and its centres."""
@@ -22,20 +25,39 @@ class Grouping(NamedTuple):
 
 
 def weighted_kmeans(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator, restarts: int) -> IntArray:
-    """(n,) labels with the smallest weighted sum of squared distances found from `restarts` k-means++ starts."""
-    runs = [_one_run(points, weights, k, child) for child in rng.spawn(restarts)]
-    return min(runs, key=lambda run: run.trace[-1]).state.chosen
+    """(n,) labels with the smallest weighted sum of squared distances found from `restarts` k-means++ starts.
+
+    Of many points the runs see a sample; from the centres of the best of them all points go on.
+    """
+    few, few_weights = _sample(points, weights, k, rng)
+    runs = [_settled(few, few_weights, _started(few, few_weights, k, child)) for child in rng.spawn(restarts)]
+    best = min(runs, key=lambda run: run.trace[-1]).state
+    return best.chosen if len(few) == len(points) else _settled(points, weights, best).state.chosen
 
 
-def _one_run(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> Run[Grouping]:
+def _sample(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> tuple[NDArray[Any], FloatArray]:
+    """Points drawn by weight where there are many, or all."""
+    size = max(SAMPLE, SAMPLE_PER_CLUSTER * k)
+    if len(points) <= 2 * size:
+        return points, weights
+    sums = np.cumsum(weights)
+    places, times = np.unique(np.searchsorted(sums, rng.random(size) * sums[-1], side="right"), return_counts=True)
+    return points[np.minimum(places, len(points) - 1)], times.astype(np.float64)
+
+
+def _started(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> Grouping:
     start = plusplus_points(points, weights, k, rng)
+    return Grouping(start, _centers(points, weights, start, points[:k]))
+
+
+def _settled(points: NDArray[Any], weights: FloatArray, first: Grouping) -> Run[Grouping]:
+    """Lloyd's iterations from given centres."""
 
     def step(state: Grouping) -> tuple[Grouping, float]:
         chosen, distance = np.empty(len(points), np.int32), np.empty(len(points))
         map_chunks(partial(assign_points, points, state.centers, chosen, distance), len(points))
         return Grouping(chosen, _centers(points, weights, chosen, state.centers)), float(weights @ distance)
 
-    first = Grouping(start, _centers(points, weights, start, points[:k]))
     return iterate(step, first, tol=1e-9, max_iter=100)
 
 

@@ -25,7 +25,7 @@ MOST_TABLES = 1 << 28
 
 
 def spectral_start(
-    ensemble: Ensemble, k: int, rng: Generator, theta: float | None = 0.4, restarts: int = 3
+    ensemble: Ensemble, k: int, rng: Generator, theta: float | None = 0.4, restarts: int = 10
 ) -> IntArray:
     """(n,) labels of the k-way normalised cut of the bipartite graph of rows and clusters.
 
