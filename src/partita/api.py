@@ -17,9 +17,9 @@ from partita.core.rng import generator, resolve_seed
 from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit
 from partita.core.types import FrozenDict
-from partita.graph.greedy import polished
 from partita.metrics import MEASURES, anmi, column_nmi, contingency
 from partita.metrics.scoring import scored
+from partita.polishing import polish as polished
 from partita.version import __version__
 
 
@@ -67,12 +67,12 @@ def consensus(
         work = prepare(suited(given, chosen, method), chosen.compresses and (compress or chosen.together))
         clusters = checked_k(k, len(work.ensemble.distinct.first), chosen, method)
         result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
-        result = polished(result, work.ensemble, clusters) if polish else result
         used = FrozenDict(dataclasses.asdict(options))
-        recipe = Recipe(method, used, clusters, drawn, __version__, given.fingerprint, compress, polish)
+        recipe = Recipe(method, used, clusters, drawn, __version__, given.fingerprint, compress)
         result = scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work.ensemble)
         work = dataclasses.replace(work, ensemble=None)  # only the way back is needed while memberships are laid out
-        return restore(result, work, given)
+        result = restore(result, work, given)
+        return polished(result, given) if polish else result
 
 
 def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:

@@ -2,6 +2,8 @@
 
 import difflib
 import importlib
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from partita.core.ensemble import Ensemble
@@ -17,6 +19,7 @@ METHODS: dict[str, str] = {
     "scspa": "partita.graph.scspa",
     "shbgf": "partita.graph.shbgf",
     "smcla": "partita.graph.smcla",
+    "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
     "qmi": "partita.models.qmi",
 }
@@ -29,13 +32,13 @@ def get(name: str) -> Method:
         guess = f"did you mean {close[0]!r}? " if close else ""
         raise MethodError(f"no method is called {name!r}; {guess}there are {', '.join(METHODS)}")
     method: Method = importlib.import_module(METHODS[name]).METHOD
-    return method
+    return replace(method, fit=partial(method.fit, get)) if method.combines else method
 
 
 def summary(name: str) -> str:
     """What the method does in a line: the first line of its module."""
-    method = get(name)
-    text = importlib.import_module(method.fit.__module__).__doc__ or ""
+    get(name)
+    text = importlib.import_module(METHODS[name]).__doc__ or ""
     return text.strip().splitlines()[0].partition(": ")[2].rstrip(".")
 
 
@@ -54,7 +57,7 @@ def _row(name: str, method: Method) -> dict[str, Any]:
         "summary": summary(name),
         "takes": "hard" if method.takes is Ensemble else "hard, soft",
         "missing labels": method.handles_missing,
-        "k": "optional" if method.chooses_k else "required",
+        "k": {True: "optional", False: "required", None: "depends"}[method.chooses_k],
         "random": not method.deterministic,
         "new objects": method.predicts,
         "cite": method.cite,

@@ -281,3 +281,11 @@ def test_run_polishes(table):
     found = json.loads(partita("run", table, "-k", 3, "-m", "lwgp", "--polish", "--json", "-q").stdout)
     done = found["detail"]["polish"]
     assert found["recipe"]["polish"] is True and done["anmi before"] <= done["anmi"] == found["scores"]["anmi"]
+
+
+def test_run_shows_the_candidates(table):
+    words = ["run", table, "-k", 3, "-m", "supra", "--set", "methods=lwgp,voting"]
+    shown = partita(*words).stderr
+    assert "Candidates" in shown and "chosen" in shown and "seconds" in shown
+    rows = json.loads(partita(*words, "--json", "-q").stdout)["detail"]["candidates"]
+    assert [row["method"] for row in rows] == ["lwgp", "voting"]

@@ -209,7 +209,7 @@ def check_chooses_k(name: str, method: Method) -> None:
 
 
 def check_needs_k(name: str, method: Method) -> None:
-    """A method that does not claim it asks for k."""
+    """A method that does not claim it, as it is set by default, asks for k."""
     with pytest.raises(ParameterError, match="give k"):
         run(name, sample(method), None)
 
@@ -334,7 +334,7 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_returns_unanimous_ensemble, always),
     (check_finds_the_truth_behind_noise, always),
     (check_extreme_k, always),
-    (check_chooses_k, lambda method: method.chooses_k),
+    (check_chooses_k, lambda method: method.chooses_k is True),
     (check_needs_k, lambda method: not method.chooses_k),
     (check_trace_is_monotone, lambda method: method.monotone is not None),
     (check_predicts, lambda method: method.predicts != "no"),

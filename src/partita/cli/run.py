@@ -87,7 +87,7 @@ def _report(
 ) -> None:
     """The summary: for people on stderr, as JSON on stdout where the labels went to a file."""
     from partita.cli.show import show
-    from partita.report.summary import clusterings_table, clusters_table, summary, told
+    from partita.report.summary import candidates_table, clusterings_table, clusters_table, summary, told
     from partita.report.tables import as_json as to_json
 
     if as_json and to_file:
@@ -99,6 +99,10 @@ def _report(
     show(clusters_table(result), err=True)
     typer.echo("", err=True)
     show(clusterings_table(result, ensemble), err=True)
+    tried = candidates_table(result)
+    if tried is not None:
+        typer.echo("", err=True)
+        show(tried, err=True)
     for line in told(result):
         typer.echo(line, err=True)
     for note in result.notes:
