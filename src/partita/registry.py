@@ -14,6 +14,7 @@ METHODS: dict[str, str] = {
     "cspa": "partita.graph.cspa",
     "greedy": "partita.graph.greedy",
     "hbgf": "partita.graph.hbgf",
+    "hgpa": "partita.graph.hgpa",
     "lwgp": "partita.graph.lwgp",
     "mcla": "partita.graph.mcla",
     "scspa": "partita.graph.scspa",

@@ -42,6 +42,8 @@ class Method:
     """Keeps objects with the same labels together, so that it gets distinct rows even with `compress=False`."""
     combines: bool = False
     """Runs other methods: `fit` first takes a function that finds them by name, which the registry gives."""
+    sees_through_noise: bool = True
+    """Finds clusters that the base clusterings share behind moderate noise; not every objective does (HGPA)."""
     monotone: Literal["rises", "falls"] | None = None
     """Which way the trace moves, if there is one."""
     splits: tuple[str, ...] = ()

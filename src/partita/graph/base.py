@@ -1,5 +1,6 @@
 """The base clustering that agrees best with all, whole: where it does not know an object, the others vote."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -39,16 +40,22 @@ def best_base(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> BaseCl
 
     With k, those with at least k clusters (or the most there are), cut to k as `voting` does.
     """
+    found = base_clusterings(ensemble, k)
+    best = next(found)
+    for other in found:
+        best = other if other.anmi > best.anmi + NO_BETTER else best
+    return best
+
+
+def base_clusterings(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> Iterator[BaseClustering]:
+    """Each base clustering, completed and cut to k, one at a time; see `best_base`."""
     hard = ensemble if isinstance(ensemble, Ensemble) else ensemble.harden()
     wanted, candidates = eligible(hard, k)
     width = int(hard.offsets[-1])
     small = [j for j in candidates if hard.sizes[j] * width <= MOST_CELLS or (hard.labels[:, j] != MISSING).all()]
     chosen = small or candidates[:1]
-    best = _whole(ensemble, hard, chosen[0], wanted)
-    for j in steps(chosen[1:], len(chosen) - 1, "base clusterings"):
-        found = _whole(ensemble, hard, j, wanted)
-        best = found if found.anmi > best.anmi + NO_BETTER else best
-    return best
+    for j in steps(chosen, len(chosen), "base clusterings"):
+        yield _whole(ensemble, hard, j, wanted)
 
 
 def _whole(ensemble: Ensemble | SoftEnsemble, hard: Ensemble, j: int, k: int | None) -> BaseClustering:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -70,21 +70,14 @@ def fit(ensemble: Ensemble | SoftEnsemble, k: int | None, params: Params, rng: G
 def polished(result: Consensus, ensemble: Ensemble | SoftEnsemble, k: int | None) -> Consensus:
     """A method's result for the rows of `ensemble`, its labels moved on while ANMI rises.
 
-    Memberships, confidence, model and what was told of each object described the method's own labels and are dropped;
+    Memberships, confidence, model and what else was said of objects described the method's own labels and are dropped;
     `detail["polish"]` tells what was done.
     """
     run = climb(ensemble, result.labels, k)
     done = {"anmi before": run.trace[0], "anmi": run.trace[-1], "sweeps": len(run.moves), "moves": sum(run.moves)}
     detail = {name: value for name, value in result.detail.items() if name != "confidence"} | {"polish": done}
-    return replace(
-        result,
-        labels=run.labels,
-        membership=None,
-        confidence=None,
-        model=None,
-        per_object=FrozenDict(),
-        detail=FrozenDict(detail),
-    )
+    nothing: dict[str, Any] = {"membership": None, "confidence": None, "model": None, "per_object": FrozenDict()}
+    return replace(result, labels=run.labels, detail=FrozenDict(detail), **nothing)
 
 
 def climb(ensemble: Ensemble | SoftEnsemble, start: IntArray, k: int | None, max_sweeps: int = MOST_SWEEPS) -> Climb:

@@ -147,7 +147,7 @@ def check_sum(weights: FloatArray, what: str) -> None:
         raise ParameterError(f"the {what} add up to infinity; divide them all by their largest, {weights.max():g}")
 
 
-def checked_options(options: Any, choices: dict[str, tuple[str, ...]]) -> None:
+def checked_options(options: Any, choices: dict[str, tuple[str, ...]], least_tries: int = 1) -> None:
     """Refuse an imbalance, a number of tries or a choice that is not allowed."""
     for name, allowed in choices.items():
         if getattr(options, name) not in allowed:
@@ -156,8 +156,8 @@ def checked_options(options: Any, choices: dict[str, tuple[str, ...]]) -> None:
     number = isinstance(imbalance, numbers.Real) and not isinstance(imbalance, bool)
     if not number or not 0.0 <= imbalance < math.inf:
         raise ParameterError(f"imbalance={imbalance!r} is not allowed; give a share >= 0, such as 0.05")
-    if isinstance(tries, bool) or not isinstance(tries, numbers.Integral) or int(tries) < 1:
-        raise ParameterError(f"tries={tries!r} is not a whole number >= 1; give how many runs must agree")
+    if isinstance(tries, bool) or not isinstance(tries, numbers.Integral) or int(tries) < least_tries:
+        raise ParameterError(f"tries={tries!r} is not a whole number >= {least_tries}; give how many runs you want")
 
 
 def set_limits(weights: FloatArray, k: int, imbalance: float) -> Limits:

@@ -1,6 +1,6 @@
 """Weighted hypergraphs into k balanced blocks that cut as few hyperedges as possible."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,10 +38,10 @@ class HypergraphOptions:
     imbalance: float = 0.05
     """How far the heaviest block may exceed the mean, as a share of it."""
     tries: int = 1
-    """How many runs are compared, each on its own shuffle of the vertices."""
+    """How many runs are compared, each on its own shuffle of the vertices; 0 only with starts of the caller's."""
 
     def __post_init__(self) -> None:
-        checked_options(self, {"objective": ("cut", "km1")})
+        checked_options(self, {"objective": ("cut", "km1")}, least_tries=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +173,10 @@ class _Task:
         best = exact.best_division(table, costs, graph.vertex_weights, self.limits)
         return np.asarray(table[rng.choice(np.flatnonzero(best))], np.int32)
 
-    def compared(self, tries: int, rng: Generator) -> list[Found]:
-        """The runs; a packing too when none is within the capacity."""
+    def compared(self, tries: int, starts: Sequence[IntArray], rng: Generator) -> list[Found]:
+        """The runs and the starts, improved; a packing too when none is within the capacity."""
         found = [self.run(rng) for _ in range(tries)]
+        found += [self.improved(start, "start", rng) for start in starts]
         if all(one.excess > 0.0 for one in found):
             found.append(self.improved(pack_within(self.graph.vertex_weights, self.limits, rng), "packing", rng))
         return found
@@ -202,12 +203,14 @@ def _native_labels(graph: Hypergraph, limits: Limits, objective: Literal["cut", 
     return labels
 
 
-def partition_hypergraph(hypergraph: Hypergraph, k: int, options: HypergraphOptions, rng: Generator) -> Partition:
+def partition_hypergraph(
+    hypergraph: Hypergraph, k: int, options: HypergraphOptions, rng: Generator, starts: Sequence[IntArray] = ()
+) -> Partition:
     """Divide the vertices into k blocks of nearly equal weight so that few hyperedges, by weight, touch several.
 
     Small hypergraphs are solved exactly. Others are given to Mt-KaHyPar in its deterministic mode, which ignores seeds,
-    vertices shuffled from ours; what it returns is made feasible and improved by single moves. The lowest objective
-    among the divisions within the capacity (see `blocks.set_limits`) is kept.
+    vertices shuffled from ours; what it returns, and the starts of the caller's, are made feasible and improved by
+    single moves. The lowest objective among the divisions within the capacity (see `blocks.set_limits`) is kept.
     """
     k = checked_blocks(k, len(hypergraph))
     limits = set_limits(hypergraph.vertex_weights, k, options.imbalance)
@@ -219,7 +222,7 @@ def partition_hypergraph(hypergraph: Hypergraph, k: int, options: HypergraphOpti
     elif exact.few_divisions(len(hypergraph), k):
         found = [task.found(task.best_of_all(rng), "exact")]
     else:
-        found = task.compared(options.tries, rng)
+        found = task.compared(options.tries, starts, rng)
     best = min(found, key=lambda one: one.rank)
     tries = tuple(one.as_try() for one in found)
     return Partition(frozen(best.labels), best.cut, best.balance, tries, limits.notes)
