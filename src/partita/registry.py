@@ -11,6 +11,7 @@ from partita.core.errors import MethodError
 from partita.core.method import Method
 
 METHODS: dict[str, str] = {
+    "auto": "partita.combine.auto",
     "cspa": "partita.graph.cspa",
     "greedy": "partita.graph.greedy",
     "hbgf": "partita.graph.hbgf",
@@ -47,7 +48,7 @@ def methods() -> list[dict[str, Any]]:
     """Every method with what it takes and claims, a row each.
 
     >>> [row["name"] for row in methods()][:2]
-    ['cspa', 'greedy']
+    ['auto', 'cspa']
     """
     return [_row(name, get(name)) for name in METHODS]
 

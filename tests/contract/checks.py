@@ -244,7 +244,7 @@ def check_predicts_nothing(name: str, method: Method) -> None:
 def check_takes_soft(name: str, method: Method) -> None:
     """Soft and mixed ensembles are taken."""
     assert run(name, noisy_soft(), 3).k <= 3
-    mixed = SoftEnsemble.from_memberships([noisy_soft().block(0), noisy(n=40).labels[:, 0]])
+    mixed = SoftEnsemble.from_memberships([noisy_soft().block(0), noisy(n=40, k=3).labels[:, 0]])
     assert run(name, mixed, 3).k <= 3
 
 

@@ -50,7 +50,7 @@ def test_bad_seed_and_threads(method):
     ("name", "words"),
     [
         ("votign", "did you mean 'voting'"),
-        ("QMI", "there are cspa"),
+        ("QMI", "there are auto, cspa"),
         ("", "there are"),
         (None, "None"),
         (5, "5"),

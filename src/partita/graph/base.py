@@ -32,7 +32,7 @@ class BaseClustering(NamedTuple):
     @property
     def k(self) -> int:
         """How many clusters it has."""
-        return len(np.unique(self.labels))
+        return int(np.count_nonzero(np.bincount(self.labels)))
 
 
 def best_base(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> BaseClustering:
