@@ -56,6 +56,16 @@ def test_a_candidate_does_not_feel_the_others():
         assert candidates(forward)[name]["anmi"] == candidates(backward)[name]["anmi"] == single.scores["anmi"]
 
 
+def test_one_after_another_gives_the_same(monkeypatch):
+    ensemble = noisy(noise=0.6)
+    together = run(ensemble)
+    monkeypatch.setattr("partita.combine.candidates.MOST_PARALLEL", 1)
+    apart = run(ensemble)
+    assert np.array_equal(together.labels, apart.labels)
+    for name in NAMES:
+        assert candidates(together)[name]["anmi"] == candidates(apart)[name]["anmi"]
+
+
 def test_the_first_of_equals_wins():
     truth = np.arange(30) % 3
     ensemble = np.stack([truth, truth, truth], axis=1)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +13,7 @@ from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError, PartitaError
 from partita.core.method import Method, in_form
+from partita.core.progress import steps
 from partita.core.rng import named
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_threads
@@ -20,6 +21,8 @@ from partita.core.types import FrozenDict
 from partita.graph.base import NO_BETTER
 from partita.metrics.ensemble import anmi
 
+MOST_PARALLEL: Final = 1 << 20
+"""Distinct rows beyond which candidates run one after another."""
 Find: TypeAlias = Callable[[str], Method]
 """The method of a name; an unknown name raises."""
 
@@ -45,12 +48,17 @@ class Candidate:
 def run_all(
     find: Find, names: Sequence[str], ensemble: Ensemble | SoftEnsemble, k: int | None, rng: Generator
 ) -> list[Candidate]:
-    """Every named method with its default settings, in parallel, each with a generator of its name's own.
+    """Every named method with its default settings, each with a generator of its name's own.
 
+    They run in parallel, but one after another, each on all threads, where the table is so large that memory counts.
     A method that refuses this ensemble is recorded with its reason; when all do, the first reason is raised.
     """
     draw = int(rng.integers(2**63))
-    found = map_threads(partial(_run, find, ensemble, k, draw), names, "candidates")
+    job = partial(_run, find, ensemble, k, draw)
+    if len(ensemble) > MOST_PARALLEL:
+        found = list(steps(map(job, names), len(names), "candidates"))
+    else:
+        found = map_threads(job, names, "candidates")
     if all(candidate.result is None for candidate in found):
         reasons = "; ".join(f"{candidate.name}: {candidate.refused}" for candidate in found)
         raise MethodError(f"no candidate can take this ensemble; {reasons}")
