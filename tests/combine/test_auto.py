@@ -63,7 +63,7 @@ def test_never_below_the_best_base_clustering(make, seed):
     ensemble = make(seed)
     rows = len(prepare(ensemble).ensemble)
     for k in {None, min(2, rows), min(3, rows)} - {1}:
-        result = partita.consensus(ensemble, "auto", k, seed=seed)
+        result = partita.consensus(ensemble, "auto", k, seed=seed, fallback="best")
         assert result.scores["anmi"] >= slow_best(ensemble) - 1e-12
         assert result.scores["anmi"] >= max(row["anmi"] or 0 for row in result.detail["candidates"]) - 1e-12
 
@@ -87,7 +87,7 @@ def finer():
 
 
 def test_a_better_base_clustering_is_the_answer_and_says_so():
-    result = partita.consensus(finer(), "auto", 2)
+    result = partita.consensus(finer(), "auto", 2, fallback="best")
     assert result.k == 8 and result.k_asked == 2 and result.scores["anmi"] == pytest.approx(1)
     note = next(note for note in result.notes if "agrees better" in note)
     assert "8 clusters instead of 2" in note and "--set fallback=k" in note
