@@ -146,6 +146,7 @@ BAD = {
     "unknown setting": (["run", "good.csv", "-k", "2", "--set", "restart=3", "-m", "qmi"], "did you mean 'restarts'"),
     "bad setting": (["run", "good.csv", "-k", "2", "--set", "restarts=many", "-m", "qmi"], "restarts='many'"),
     "setting without =": (["run", "good.csv", "--set", "restarts"], "NAME=VALUE"),
+    "an option as a setting": (["run", "good.csv", "-k", "2", "--set", "seed=3"], "--set seed=3"),
     "negative weight": (["run", "good.csv", "--weight", "a=-1"], "weight of 'a'"),
     "nan weight": (["run", "good.csv", "--weight", "a=nan"], "weight of 'a'"),
     "weight of a stranger": (["run", "good.csv", "--weight", "zz=1"], "'zz'"),

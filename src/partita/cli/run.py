@@ -76,7 +76,7 @@ def run(
         ensemble = io.read(labels, wanted)
         if harden and isinstance(ensemble, SoftEnsemble):
             ensemble = ensemble.harden()
-        params = options.pairs(setting, "--set")
+        params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
     io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
