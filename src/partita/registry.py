@@ -23,6 +23,7 @@ METHODS: dict[str, str] = {
     "smcla": "partita.graph.smcla",
     "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
+    "eac": "partita.graph.eac",
     "qmi": "partita.models.qmi",
 }
 

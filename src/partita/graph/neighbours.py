@@ -71,7 +71,7 @@ def neighbour_graph(counts: FloatArray, find: Finder, block: int, rng: Generator
 def by_shared_labels(ensemble: Ensemble, edges: FloatArray, neighbours: int) -> Finder:
     """Neighbours by the weight of the clusterings in which two rows have the same label."""
     levels = np.rint(edges / edges.max() * max(1, LEVELS // len(edges))) if np.ptp(edges) > 0 else np.ones(len(edges))
-    whole = np.maximum(levels, 1).astype(np.uint16)
+    whole = np.maximum(levels, 1).astype(np.uint8 if np.maximum(levels, 1).sum() < 255 else np.uint16)
 
     def find(start: int, stop: int, candidates: IntArray) -> tuple[IntArray, FloatArray]:
         found = np.empty((stop - start, neighbours), np.int32)

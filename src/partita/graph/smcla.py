@@ -43,7 +43,7 @@ def fit(ensemble: SoftEnsemble, k: int, params: Params, rng: Generator) -> Conse
     if params.similarity == "jaccard" or all(size == k for size in ensemble.sizes):
         similarity = only_between(ensemble, similarity)
     groups = group_clusters(ensemble, k, similarity, GraphOptions(params.partitioner, params.imbalance), rng)
-    order = rng.permutation(groups.tables.shape[1])
+    order = np.argsort(-rng.permutation(groups.tables.shape[1]))
     association = ensemble.matrix @ groups.tables[:, order]
     winner = (association >= association.max(axis=1, keepdims=True) * (1 - TIE)).argmax(axis=1)
     rows, membership = np.arange(len(ensemble)), association / association.sum(axis=1, keepdims=True)

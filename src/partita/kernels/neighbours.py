@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from partita.kernels.agreement import add_where_equal, clear
 from partita.kernels.compiling import Array, kernel
 
 
@@ -15,19 +16,12 @@ def count_from(shared: Array, least: int) -> int:
 
 
 @kernel
-def add_shared(column: Array, label: int, weight: int, shared: Array) -> None:
-    """Add the weight of a column for every candidate with the same label."""
-    for c in range(shared.shape[0]):
-        shared[c] += weight * (column[c] == label)
-
-
-@kernel
 def border(shared: Array, wanted: int, total: int) -> int:
-    """The largest amount, at least 1, that more than `wanted` candidates share; 1 when there is none."""
+    """The largest amount, at least 1, that `wanted` candidates share; 1 when there is none."""
     low, high = 1, total + 1
     while high - low > 1:
         middle = (low + high) // 2
-        if count_from(shared, middle) > wanted:
+        if count_from(shared, middle) >= wanted:
             low = middle
         else:
             high = middle
@@ -38,28 +32,30 @@ def border(shared: Array, wanted: int, total: int) -> int:
 def strongest(labels: Array, first: int, columns: Array, candidates: Array, weights: Array, out: Array) -> None:
     """Write to `out[i]` the candidates that share most with row `first + i`, not itself; -1 where there are fewer.
 
-    `labels` holds the rows from `first`, `columns` (r, candidates) the candidates' labels, `weights` (r,) whole
-    numbers. Of equals at the border those are taken that come first after a place of the row's own, so that none is in
-    everybody's list.
+    `labels` holds the rows from `first`, `columns` (r, candidates) the labels of the candidates, which rise, `weights`
+    (r,) whole numbers of a type that holds their sum. Of equals at the border those are taken that come first after a
+    place of the row's own, so that none is in everybody's list.
     """
     size, wanted = candidates.shape[0], out.shape[1]
-    shared = np.empty(size, np.uint16)
+    shared = np.empty(size, weights.dtype)
     total = 0
     for j in range(weights.shape[0]):
         total += weights[j]
     for i in range(labels.shape[0]):
-        for c in range(size):
-            shared[c] = 0
+        clear(shared)
         for j in range(labels.shape[1]):
             if labels[i, j] >= 0:
-                add_shared(columns[j], labels[i, j], weights[j], shared)
+                add_where_equal(columns[j], labels[i, j], weights[j], shared)
+        own = np.searchsorted(candidates, first + i)
+        if own < size and candidates[own] == first + i:
+            shared[own] = 0
         low = border(shared, wanted, total)
-        ties = wanted - min(wanted, count_from(shared, low + 1) - 1)
+        ties = wanted - count_from(shared, low + 1)
         taken = 0
         place = (first + i) * 2654435761 % size
         for _ in range(size):
             near = shared[place] > low or (shared[place] == low and ties > 0)
-            if near and candidates[place] != first + i and taken < wanted:
+            if near and taken < wanted:
                 ties -= shared[place] == low
                 out[i, taken] = candidates[place]
                 taken += 1

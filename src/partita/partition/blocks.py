@@ -4,7 +4,7 @@ import heapq
 import math
 import numbers
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -73,6 +73,10 @@ class Limits:
         count = len(self.heavy)
         return (f"{count} of the vertices weigh as much as a fair block and got one each",) if count else ()
 
+    def loosened(self, by: float) -> "Limits":
+        """The limits with room for so much more in every block."""
+        return replace(self, capacity=self.capacity + by)
+
     def capacities(self, labels: IntArray) -> FloatArray:
         """(k,) what each block of a division may weigh."""
         found = np.full(self.k, self.capacity)
@@ -95,9 +99,10 @@ class Found(NamedTuple):
     name: str
 
     @property
-    def rank(self) -> tuple[float, float, float]:
-        """Within the capacity before beyond it, then the lower cut, then the lighter heaviest block."""
-        return self.excess, self.cut, float(self.loads.max())
+    def rank(self) -> tuple[float, float, float, float]:
+        """Within the capacity before beyond it, then the lower cut, then the more even blocks."""
+        shares = self.loads / self.loads.sum()
+        return self.excess, self.cut, float(self.loads.max()), float(shares @ shares)
 
     @property
     def balance(self) -> float:

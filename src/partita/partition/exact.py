@@ -64,5 +64,6 @@ def best_division(table: IntArray, costs: FloatArray, weights: FloatArray, limit
     allowed = ((loads <= capacities * (1.0 + SLACK)) & (shared < 2)).all(axis=1)
     costs = np.where(allowed, costs, np.inf)
     best = costs <= costs.min() + ROUNDING * float(costs[allowed].max())
-    heaviest = loads.max(axis=1)
-    return np.asarray(best & (heaviest <= heaviest[best].min() * (1.0 + SLACK)))
+    for uneven in (loads.max(axis=1), ((loads / weights.sum()) ** 2).sum(axis=1)):
+        best &= uneven <= uneven[best].min() * (1.0 + SLACK)
+    return np.asarray(best)

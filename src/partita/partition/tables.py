@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray, frozen
 from partita.kernels.scores import assign_rows
-from partita.partition.blocks import Found, Limits, Partition, checked_blocks, loads_of, set_limits
+from partita.partition.blocks import Found, Limits, Partition, checked_blocks, loads_of, pack_within, set_limits
 from partita.partition.edges import Graph
 from partita.partition.graph import partition_graph
 from partita.partition.improve import LEAST, blocks_of, improve
@@ -111,10 +112,12 @@ def partition_members(
     found: list[Found] = []
     for run in range(runs + MORE_TRIES):
         tool = options.partitioner if options.partitioner != "auto" else "metis" if run else "kahip"
-        start = by_sample(ensemble, edges, k, GraphOptions(tool, options.imbalance, tries=1), rng)
+        start = by_sample(graph, limits, GraphOptions(tool, options.imbalance, tries=1), rng)
         found.append(graph.improved(start, limits, f"{tool} on a sample", rng))
         if agree(found, options.tries, AGREEMENT if run + 1 >= runs else SAME):
             break
+    if all(one.excess > 0.0 for one in found):
+        found.append(graph.improved(pack_within(graph.vertex_weights, limits, rng), limits, "packing", rng))
     best = min(found, key=lambda one: one.rank)
     tries = tuple(one.as_try() for one in found)
     return Partition(frozen(best.labels), best.cut, best.balance, tries, limits.notes + notes_on(found, options))
@@ -131,20 +134,23 @@ def bipartite(ensemble: Ensemble, edges: FloatArray, rows: IntArray, weights: Fl
     return Graph.from_bipartite(sparse.csr_array((data, columns, starts), shape=(len(rows), clusters)), weights)
 
 
-def by_sample(ensemble: Ensemble, edges: FloatArray, k: int, options: GraphOptions, rng: Generator) -> IntArray:
-    """Blocks of all vertices: clusters by a sample of the rows, rows by the clusters they are in."""
+def by_sample(graph: TableGraph, limits: Limits, options: GraphOptions, rng: Generator) -> IntArray:
+    """Blocks of all vertices: clusters by a sample of the rows, rows by the clusters they are in.
+
+    A row that fills a block alone is always in the sample and keeps the block it has there.
+    """
+    ensemble, k = graph.ensemble, limits.k
     sample, scale = draw_sample(ensemble.counts, sample_size(k), rng)
-    small = bipartite(ensemble, edges, sample, ensemble.counts[sample] * scale)
-    divided = partition_graph(small, k, options, rng).labels[len(sample) :]
-    tables = np.zeros((len(divided), k))
-    tables[np.arange(len(divided)), divided] = np.repeat(edges, ensemble.sizes)
+    small = bipartite(ensemble, graph.edges, sample, ensemble.counts[sample] * scale)
+    divided = partition_graph(small, k, options, rng).labels
+    clusters = divided[len(sample) :]
+    tables = np.zeros((len(clusters), k))
+    tables[np.arange(len(clusters)), clusters] = np.repeat(graph.edges, ensemble.sizes)
     labels, best = np.empty(len(ensemble), np.int32), np.empty(len(ensemble))
-
-    def follow(start: int, stop: int) -> None:
-        assign_rows(ensemble.labels, ensemble.offsets, tables, np.zeros(k), labels, best, start, stop)
-
-    map_chunks(follow, len(ensemble))
-    return np.concatenate([labels, divided])
+    work = partial(assign_rows, ensemble.labels, ensemble.offsets, tables, np.zeros(k), labels, best)
+    map_chunks(work, len(ensemble))
+    labels[limits.heavy] = divided[np.searchsorted(sample, limits.heavy)]
+    return np.concatenate([labels, clusters])
 
 
 def improve_pairs(

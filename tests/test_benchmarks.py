@@ -1,0 +1,149 @@
+"""Every case of the graph family on a tiny table, and the door to rivals in other environments."""
+
+import dataclasses
+import os
+import stat
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import adapter, rivals
+from benchmarks.cases import graph, graph_quality
+from benchmarks.data import noisy_labels, noisy_table
+from benchmarks.harness import Case, Contestant, Measurement, perform, tabulate
+from partita.metrics import nmi
+
+FAKE = """
+import numpy as np
+def cluster_ensembles(table, k, solver, random_state):
+    if solver == "hgpa":
+        raise RuntimeError("no partitioner")
+    return np.zeros(table.shape[1]) if solver == "mcla" else table[0]
+"""
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """An interpreter in whose environment one rival is installed."""
+    (tmp_path / "ClusterEnsembles.py").write_text(FAKE)
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}" exec "{sys.executable}" "$@"\n')
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv(rivals.VARIABLE, os.pathsep.join(["/nowhere/python", str(python)]))
+
+
+def own(case):
+    """The contestants that are not other people's packages."""
+    return [contestant for contestant in case.contestants if contestant.name not in rivals.OFFERS]
+
+
+@pytest.mark.parametrize("case", [graph.graph_case(name, 200) for name in ("mcla", "lwgp")], ids=lambda case: case.name)
+def test_speed_cases(case):
+    """Ours and the plain ways find the clusters of a tiny table."""
+    for contestant in own(case):
+        found = perform(dataclasses.replace(case, repeats=0), contestant)
+        assert not found.failure
+        assert found.wall > 0
+        assert found.quality["NMI"] > 0.6, found
+        assert 0 < found.quality["ANMI"] < 1
+
+
+@pytest.mark.parametrize("run", [graph.scipy_linkage, graph.coclustering])
+def test_peers(run):
+    labels, truth = noisy_table(200, noise=0.1)
+    assert nmi(truth, run((labels, truth))) > 0.7
+
+
+def test_size_case():
+    case = graph.size_case("small", 300, ("voting", "lwgp"), 1.0, 60)
+    found = [perform(case, contestant) for contestant in (*case.contestants, case.floor)]
+    table = tabulate(case, found)
+    assert "peak MB (allowed 1)" in table.columns
+    assert "time / ours" not in table.columns
+    assert all("TOO MUCH" in row[3] for row in table.rows)
+
+
+def test_noise_case():
+    case = graph_quality.noise_case(draws=2, n=100)
+    found = {contestant.name: perform(case, contestant) for contestant in case.contestants}
+    assert found["mcla"].quality["noise 0.1"] > 0.95 > found["mcla"].quality["noise 0.5"]
+
+
+def test_noise_replaces_the_share_it_says():
+    labels, truth = graph_quality.noisy_copies(0.25, seed=3)
+    assert np.bincount(truth).tolist() == [40] * 10
+    changed = (labels != truth[:, None]).sum(axis=0)
+    assert (changed <= 100).all()
+    assert (changed > 75).all()
+
+
+def test_soft_case():
+    case = graph_quality.soft_case(draws=1, n=150)
+    found = perform(case, next(each for each in case.contestants if each.name == "smcla : mcla"))
+    assert not found.failure
+    assert 0.5 < found.quality["GMR"] < 2
+
+
+def test_pools(tmp_path, monkeypatch):
+    case = next(case for case in graph_quality.CASES if case.name == "pools")
+    monkeypatch.delenv(graph_quality.VARIABLE, raising=False)
+    assert "not set" in case.lacking()
+    monkeypatch.setenv(graph_quality.VARIABLE, str(tmp_path))
+    assert case.lacking() == "PARTITA_DATA has no pools/pd.npz"
+    (tmp_path / "pools").mkdir()
+    labels, truth = noisy_table(150, r=12, k=4)
+    for name in graph_quality.SETS:
+        np.savez(tmp_path / "pools" / f"{name}.npz", labels=labels, reference=truth)
+    assert not case.lacking()
+    found = perform(case, next(each for each in case.contestants if each.name == "voting"))
+    assert list(found.quality) == list(graph_quality.SETS)
+    assert found.quality["pd"] > 0.9
+
+
+def test_rival_of_another_environment(environment):
+    """Its answer, time and memory come back; its failure is told; an absent one is named with the way out."""
+    case = graph.graph_case("cspa", 200)
+    labels, truth = case.make()
+    found = perform(case, next(each for each in case.contestants if each.name == "ClusterEnsembles"))
+    assert found.quality["NMI"] == pytest.approx(nmi(truth, labels[:, 0]))
+    assert found.wall > 0
+    assert found.memory >= 0
+    assert perform(case, rivals.rivals_of("hgpa", 10)[0]).failure == "RuntimeError: no partitioner"
+    absent = perform(case, rivals.rivals_of("lwgp", 10)[0]).failure
+    assert absent.startswith("not installed here: No module named 'pce'")
+    assert rivals.VARIABLE in absent
+
+
+def test_slow_rival_is_stopped(environment, monkeypatch):
+    monkeypatch.setattr(rivals, "SECONDS", 0.01)
+    assert "did not finish" in rivals.outside("ClusterEnsembles", "cspa", 3, noisy_labels(60)).failure
+
+
+def test_adapter_knows_every_rival():
+    assert set(adapter.RIVALS) == set(rivals.OFFERS)
+
+
+def test_table():
+    case = Case("c", "about", list, (), lambda result, data: 0.0)
+    ours = Measurement("ours", 1.0, 1.0, 10.0, {"quality": 0.5})
+    slow = Measurement("slow", 4.0, 2.0, 30.0, {"quality": 0.5})
+    gone = Measurement("gone", failure="not installed here")
+    table = tabulate(case, [ours, slow, gone])
+    assert [row[-2:] for row in table.rows] == [("1.00", "1.0"), ("4.00", "3.0"), (None, None)]
+    assert table.rows[2][:2] == ("gone", "not installed here")
+    assert tabulate(case, [gone, slow]).rows[1][-2:] == (None, None)
+
+
+def test_failure_is_part_of_the_answer():
+    case = Case("c", "about", list, (), lambda result, data: 0.0)
+    assert perform(case, Contestant("bad", lambda data: data[0])).failure == "IndexError: list index out of range"
+
+
+def test_cases_have_names_of_their_own(capsys):
+    assert command.main(["--help"]) == 0
+    out = capsys.readouterr().out
+    asked = out.partition("On request")[2]
+    assert all(name in asked for name in ("graph-large", "graph-huge", "pools"))
+    assert all(name not in asked for name in ("cspa", "noise", "soft-gmr"))
