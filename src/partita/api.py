@@ -25,7 +25,7 @@ from partita.version import __version__
 
 def consensus(
     ensemble: Any,
-    method: str = "voting",
+    method: str = "auto",
     k: int | None = None,
     *,
     seed: int | None = 0,
@@ -41,9 +41,9 @@ def consensus(
     ensemble
         An `Ensemble` or `SoftEnsemble`, or any table that `Ensemble.from_labels` takes: objects in rows.
     method
-        A name from `partita.methods()`.
+        A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best.
     k
-        The number of clusters; optional for methods that find it.
+        The number of clusters; optional for methods that find it, such as "auto".
     seed
         Fixes every random choice; None draws a new seed, which the recipe records.
     threads

@@ -13,6 +13,7 @@ from partita.core.method import Method
 METHODS: dict[str, str] = {
     "auto": "partita.combine.auto",
     "cspa": "partita.graph.cspa",
+    "eac": "partita.graph.eac",
     "greedy": "partita.graph.greedy",
     "hbgf": "partita.graph.hbgf",
     "hgpa": "partita.graph.hgpa",
@@ -23,7 +24,6 @@ METHODS: dict[str, str] = {
     "smcla": "partita.graph.smcla",
     "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
-    "eac": "partita.graph.eac",
     "qmi": "partita.models.qmi",
 }
 

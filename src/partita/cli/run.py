@@ -23,8 +23,14 @@ def run(
         ),
     ] = "-",
     method: Annotated[
-        str, typer.Option("--method", "-m", help="A name from `partita methods`.", autocompletion=options.method_names)
-    ] = "voting",
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="A name from `partita methods`; auto runs those that suit the table.",
+            autocompletion=options.method_names,
+        ),
+    ] = "auto",
     k: Annotated[
         int | None, typer.Option("--k", "-k", help="Number of clusters; optional where the method finds it.")
     ] = None,
