@@ -22,7 +22,11 @@ def expected(estimator):
 
 
 @parametrize_with_checks(
-    [ConsensusClustering("voting", missing=()), ConsensusClustering("qmi", n_clusters=2, missing=())],
+    [
+        ConsensusClustering(missing=()),
+        ConsensusClustering("voting", missing=()),
+        ConsensusClustering("qmi", n_clusters=2, missing=()),
+    ],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_contract(estimator, check):
@@ -40,7 +44,7 @@ def test_same_as_consensus(name):
 
 def test_string_labels_and_gaps_in_a_dataframe():
     frame = pd.DataFrame({"a": ["x", "x", "y", None], "b": ["u", "u", "v", "v"]})
-    model = ConsensusClustering(n_clusters=2).fit(frame)
+    model = ConsensusClustering("voting", n_clusters=2).fit(frame)
     assert same_partition(model.labels_, [0, 0, 1, 1])
     assert list(model.feature_names_in_) == ["a", "b"]
     assert model.predict(frame.iloc[::-1]).tolist() == model.labels_[::-1].tolist()
@@ -48,12 +52,13 @@ def test_string_labels_and_gaps_in_a_dataframe():
 
 def test_new_objects():
     labels, _ = noisy_labels()
-    model = ConsensusClustering(n_clusters=4).fit(labels)
+    model = ConsensusClustering("voting", n_clusters=4).fit(labels)
     shares = model.predict_proba(labels[:5])
     assert shares.shape == (5, 4) and np.allclose(shares.sum(axis=1), 1)
     assert not hasattr(ConsensusClustering("qmi", n_clusters=4), "predict_proba")
     with pytest.raises(NotFittedError):
-        ConsensusClustering().predict(labels)
+        ConsensusClustering("voting").predict(labels)
+    assert not hasattr(ConsensusClustering(), "predict")
 
 
 def test_random_state_kinds():

@@ -55,7 +55,7 @@ def pyarrow_read(path):
 def whole_command(path, *words, **environment):
     """`partita run` from start to finish, in a process of its own."""
     command = [sys.executable, "-m", "partita", "run", str(path), "--quiet", "--output", os.devnull, "--format", "csv"]
-    subprocess.run([*command, *words], check=True, env={**os.environ, **environment})
+    subprocess.run([*command, "--method", "voting", *words], check=True, env={**os.environ, **environment})
 
 
 def cold_command(path):

@@ -17,15 +17,15 @@ from partita.core.rng import generator, resolve_seed
 from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit
 from partita.core.types import FrozenDict
-from partita.graph.greedy import polished
 from partita.metrics import MEASURES, anmi, column_nmi, contingency
 from partita.metrics.scoring import scored
+from partita.polishing import polish as polished
 from partita.version import __version__
 
 
 def consensus(
     ensemble: Any,
-    method: str = "voting",
+    method: str = "auto",
     k: int | None = None,
     *,
     seed: int | None = 0,
@@ -41,9 +41,9 @@ def consensus(
     ensemble
         An `Ensemble` or `SoftEnsemble`, or any table that `Ensemble.from_labels` takes: objects in rows.
     method
-        A name from `partita.methods()`.
+        A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best.
     k
-        The number of clusters; optional for methods that find it.
+        The number of clusters; optional for methods that find it, such as "auto".
     seed
         Fixes every random choice; None draws a new seed, which the recipe records.
     threads
@@ -67,12 +67,12 @@ def consensus(
         work = prepare(suited(given, chosen, method), chosen.compresses and (compress or chosen.together))
         clusters = checked_k(k, len(work.ensemble.distinct.first), chosen, method)
         result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
-        result = polished(result, work.ensemble, clusters) if polish else result
         used = FrozenDict(dataclasses.asdict(options))
-        recipe = Recipe(method, used, clusters, drawn, __version__, given.fingerprint, compress, polish)
+        recipe = Recipe(method, used, clusters, drawn, __version__, given.fingerprint, compress)
         result = scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work.ensemble)
         work = dataclasses.replace(work, ensemble=None)  # only the way back is needed while memberships are laid out
-        return restore(result, work, given)
+        result = restore(result, work, given)
+        return polished(result, given) if polish else result
 
 
 def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:

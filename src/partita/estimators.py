@@ -25,7 +25,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     method
-        A name from `partita.methods()`.
+        A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best. For `predict` choose
+        one that can place new objects, such as "voting".
     n_clusters
         The number of clusters; None for methods that find it.
     params
@@ -50,7 +51,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str = "voting",
+        method: str = "auto",
         n_clusters: int | None = None,
         *,
         params: dict[str, Any] | None = None,

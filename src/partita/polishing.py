@@ -49,20 +49,21 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
             result = dataclasses.replace(result, labels=result.labels[places_of(given.ids, result.ids, "labels")])
         check_length("labels", len(result), "the ensemble", len(given))
         work = prepare(suited(given, METHOD, "polish"))
-        asked = checked_k(result.k_asked if k is None else k, len(work.ensemble), METHOD, "polish")
+        wanted = max(result.k_asked, result.k) if k is None and result.k_asked is not None else k
+        asked = checked_k(wanted, len(work.ensemble), METHOD, "polish")
         if asked is not None and result.k > asked:
             raise ParameterError(f"labels have {result.k} clusters, more than k={asked}; give a larger k, or none")
         start, parted = _start(result.labels, work, given.counts)
         own = tuple(note for note in result.notes if note not in usual_notes(result.labels, result.k_asked))
         rows = Consensus.hard(
             start,
-            k_asked=asked,
+            k_asked=result.k_asked if k is None else asked,
             trace=result.trace,
             converged=result.converged,
             scores=result.scores,
             detail=FrozenDict(result.detail),
             notes=own + ((_parted(parted),) if parted else ()),
-            recipe=_recipe(result.recipe, given.fingerprint, asked),
+            recipe=_recipe(result.recipe, given.fingerprint, k),
         )
         return restore(scored(polished(rows, work.ensemble, asked), work.ensemble), work, given)
 
@@ -92,5 +93,6 @@ def _parted(sets: int) -> str:
 
 def _recipe(recipe: Recipe | None, fingerprint: str, k: int | None) -> Recipe | None:
     """The way to repeat the result with `partita.consensus`, where there is one."""
-    same = recipe is not None and (recipe.fingerprint, recipe.k, recipe.compress) == (fingerprint, k, True)
-    return dataclasses.replace(recipe, polish=True) if recipe is not None and same else None
+    if recipe is None or recipe.fingerprint != fingerprint or k not in (None, recipe.k):
+        return None
+    return dataclasses.replace(recipe, polish=True)

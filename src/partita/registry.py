@@ -2,6 +2,8 @@
 
 import difflib
 import importlib
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from partita.core.ensemble import Ensemble
@@ -9,7 +11,10 @@ from partita.core.errors import MethodError
 from partita.core.method import Method
 
 METHODS: dict[str, str] = {
+    "auto": "partita.combine.auto",
     "cspa": "partita.graph.cspa",
+    "eac": "partita.graph.eac",
+    "greedy": "partita.graph.greedy",
     "hbgf": "partita.graph.hbgf",
     "hgpa": "partita.graph.hgpa",
     "lwgp": "partita.graph.lwgp",
@@ -17,9 +22,8 @@ METHODS: dict[str, str] = {
     "scspa": "partita.graph.scspa",
     "shbgf": "partita.graph.shbgf",
     "smcla": "partita.graph.smcla",
-    "greedy": "partita.graph.greedy",
+    "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
-    "eac": "partita.graph.eac",
     "qmi": "partita.models.qmi",
 }
 
@@ -31,21 +35,21 @@ def get(name: str) -> Method:
         guess = f"did you mean {close[0]!r}? " if close else ""
         raise MethodError(f"no method is called {name!r}; {guess}there are {', '.join(METHODS)}")
     method: Method = importlib.import_module(METHODS[name]).METHOD
-    return method
+    return replace(method, fit=partial(method.fit, get)) if method.combines else method
 
 
 def summary(name: str) -> str:
     """What the method does in a line: the first line of its module."""
-    method = get(name)
-    text = importlib.import_module(method.fit.__module__).__doc__ or ""
+    get(name)
+    text = importlib.import_module(METHODS[name]).__doc__ or ""
     return text.strip().splitlines()[0].partition(": ")[2].rstrip(".")
 
 
 def methods() -> list[dict[str, Any]]:
     """Every method with what it takes and claims, a row each.
 
-    >>> "voting" in [row["name"] for row in methods()]
-    True
+    >>> [row["name"] for row in methods()][:2]
+    ['auto', 'cspa']
     """
     return [_row(name, get(name)) for name in METHODS]
 
@@ -56,7 +60,7 @@ def _row(name: str, method: Method) -> dict[str, Any]:
         "summary": summary(name),
         "takes": "hard" if method.takes is Ensemble else "hard, soft",
         "missing labels": method.handles_missing,
-        "k": "optional" if method.chooses_k else "required",
+        "k": {True: "optional", False: "required", None: "depends"}[method.chooses_k],
         "random": not method.deterministic,
         "new objects": method.predicts,
         "cite": method.cite,

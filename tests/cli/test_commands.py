@@ -47,8 +47,11 @@ def test_run_writes_csv_to_stdout(table):
     done = partita("run", table, "--k", 3)
     assert done.returncode == 0
     rows = rows_of(done.stdout)
-    assert len(rows) == 40 and {"consensus", "confidence", "consensus:0"} <= set(rows[0])
+    assert len(rows) == 40 and {"consensus", "confidence"} <= set(rows[0])
     assert "40 objects in 3 clusters" in done.stderr and "NMI with consensus" in done.stderr
+    assert "Candidates" in done.stderr
+    rows = rows_of(partita("run", table, "--k", 3, "--method", "voting").stdout)
+    assert {"consensus", "confidence", "consensus:0"} <= set(rows[0])
 
 
 def test_quiet_says_nothing(table):
@@ -80,7 +83,7 @@ def test_output_files_and_evaluate(table, tmp_path, suffix):
 
 def test_json_result_and_json_summary(table, tmp_path):
     whole = json.loads(partita("run", table, "--k", 3, "--json", "-q").stdout)
-    assert len(whole["objects"]["consensus"]) == 40 and whole["recipe"]["method"] == "voting"
+    assert len(whole["objects"]["consensus"]) == 40 and whole["recipe"]["method"] == "auto"
     summary = json.loads(partita("run", table, "--k", 3, "--json", "-q", "-o", tmp_path / "out.csv").stdout)
     assert summary["clusters"] == 3 and summary["recipe"]["seed"] == 0
 
@@ -127,7 +130,7 @@ def test_demo(tmp_path):
     assert rows[-1]["customer"] == "C0300" and rows[-1]["consensus"] == "-1"
     assert "region" in done.stdout and "1 object has no label" in done.stdout
     scores = json.loads(partita("demo", "--json", cwd=tmp_path).stdout)["scores"]
-    assert scores["voting"]["nmi"] > 0.8 and scores["qmi"]["nmi"] > 0.8
+    assert all(scores[name]["nmi"] > 0.8 for name in ("voting", "qmi", "auto"))
 
 
 BAD = {
@@ -146,11 +149,12 @@ BAD = {
     "unknown setting": (["run", "good.csv", "-k", "2", "--set", "restart=3", "-m", "qmi"], "did you mean 'restarts'"),
     "bad setting": (["run", "good.csv", "-k", "2", "--set", "restarts=many", "-m", "qmi"], "restarts='many'"),
     "setting without =": (["run", "good.csv", "--set", "restarts"], "NAME=VALUE"),
+    "an option as a setting": (["run", "good.csv", "-k", "2", "--set", "seed=3"], "--set seed=3"),
     "negative weight": (["run", "good.csv", "--weight", "a=-1"], "weight of 'a'"),
     "nan weight": (["run", "good.csv", "--weight", "a=nan"], "weight of 'a'"),
     "weight of a stranger": (["run", "good.csv", "--weight", "zz=1"], "'zz'"),
     "soft rows": (["run", "soft.csv"], "sum to 0.9"),
-    "soft for a hard method": (["run", "softok.csv", "-k", "2"], "--harden"),
+    "soft for a hard method": (["run", "softok.csv", "-k", "2", "-m", "voting"], "--harden"),
     "minus one": (["run", "minus.csv"], "--missing"),
     "output folder": (["run", "good.csv", "-k", "2", "-o", "nowhere/out.csv"], "nowhere"),
     "output over input": (["run", "good.csv", "-k", "2", "-o", "good.csv"], "overwrite"),
@@ -281,3 +285,11 @@ def test_run_polishes(table):
     found = json.loads(partita("run", table, "-k", 3, "-m", "lwgp", "--polish", "--json", "-q").stdout)
     done = found["detail"]["polish"]
     assert found["recipe"]["polish"] is True and done["anmi before"] <= done["anmi"] == found["scores"]["anmi"]
+
+
+def test_run_shows_the_candidates(table):
+    words = ["run", table, "-k", 3, "-m", "supra", "--set", "methods=lwgp,voting"]
+    shown = partita(*words).stderr
+    assert "Candidates" in shown and "chosen" in shown and "seconds" in shown
+    rows = json.loads(partita(*words, "--json", "-q").stdout)["detail"]["candidates"]
+    assert [row["method"] for row in rows] == ["lwgp", "voting"]

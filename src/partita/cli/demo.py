@@ -28,7 +28,7 @@ def demo(
     with options.working(None, quiet):
         ensemble = io.read(str(segments_path()), io.ReadOptions(id="customer"))
         truth = io.match(io.read_labels(str(truth_path()), "group", id="customer"), ensemble.ids, len(ensemble))
-        results = {name: api.consensus(ensemble, name, 4) for name in ("voting", "qmi")}
+        results = {name: api.consensus(ensemble, name, 4) for name in ("voting", "qmi", "auto")}
         scores = {name: api.evaluate(result, ensemble=ensemble, truth=truth) for name, result in results.items()}
         best = max(results, key=lambda name: results[name].scores["anmi"])
         files = _write(results[best], ensemble, place)
@@ -38,7 +38,7 @@ def demo(
     rows = tuple((name, s["clusters"], s["anmi"], s["nmi"], s["misassignment"]) for name, s in scores.items())
     typer.echo(f"{ensemble!r}\n")
     show(TextTable("Methods", ("method", "clusters", "ANMI", "NMI with truth", "misassigned"), rows))
-    typer.echo(f"\nThe higher ANMI needs no truth to be seen: {best} is kept.\n")
+    typer.echo(f"\nThe highest ANMI needs no truth to be seen: {best} is kept.\n")
     show(clusters_table(results[best]))
     typer.echo("")
     show(clusterings_table(results[best], ensemble))

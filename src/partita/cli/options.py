@@ -120,6 +120,14 @@ def pairs(words: list[str] | None, option: str) -> dict[str, str]:
     return found
 
 
+def settings(words: list[str] | None) -> dict[str, str]:
+    """What --set says; what has an option of its own is refused."""
+    found = pairs(words, "--set")
+    for name in found.keys() & {"ensemble", "method", "k", "seed", "threads", "compress", "polish"}:
+        raise ParameterError(f"--set {name}={found[name]}: this is no setting of a method; see partita run --help")
+    return found
+
+
 def missing_values(words: list[str] | None) -> Any:
     """What --missing says: None when it was not given, () for none, else the values, numbers as numbers."""
     if words is None or not words:

@@ -23,8 +23,14 @@ def run(
         ),
     ] = "-",
     method: Annotated[
-        str, typer.Option("--method", "-m", help="A name from `partita methods`.", autocompletion=options.method_names)
-    ] = "voting",
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="A name from `partita methods`; auto runs those that suit the table.",
+            autocompletion=options.method_names,
+        ),
+    ] = "auto",
     k: Annotated[
         int | None, typer.Option("--k", "-k", help="Number of clusters; optional where the method finds it.")
     ] = None,
@@ -76,7 +82,7 @@ def run(
         ensemble = io.read(labels, wanted)
         if harden and isinstance(ensemble, SoftEnsemble):
             ensemble = ensemble.harden()
-        params = options.pairs(setting, "--set")
+        params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
     io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
@@ -87,7 +93,7 @@ def _report(
 ) -> None:
     """The summary: for people on stderr, as JSON on stdout where the labels went to a file."""
     from partita.cli.show import show
-    from partita.report.summary import clusterings_table, clusters_table, summary, told
+    from partita.report.summary import candidates_table, clusterings_table, clusters_table, summary, told
     from partita.report.tables import as_json as to_json
 
     if as_json and to_file:
@@ -99,6 +105,10 @@ def _report(
     show(clusters_table(result), err=True)
     typer.echo("", err=True)
     show(clusterings_table(result, ensemble), err=True)
+    tried = candidates_table(result)
+    if tried is not None:
+        typer.echo("", err=True)
+        show(tried, err=True)
     for line in told(result):
         typer.echo(line, err=True)
     for note in result.notes:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal
 
-from numpy.random import Generator
-
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError, TableError
@@ -22,7 +20,7 @@ class Method:
     returns `Consensus.hard(labels)` or `Consensus.soft(membership)` for those rows.
     """
 
-    fit: Callable[[Any, Any, Any, Generator], Consensus]
+    fit: Callable[..., Consensus]
     Params: type[Any]
     """A frozen dataclass of the method's settings, all with defaults."""
     takes: type[Ensemble] | type[SoftEnsemble] | UnionType
@@ -32,8 +30,8 @@ class Method:
     """The key of the paper in CITATION.cff."""
     handles_missing: bool
     """Works on tables with unobserved labels."""
-    chooses_k: bool
-    """May be called with k=None and then finds the number of clusters."""
+    chooses_k: bool | None
+    """May be called with k=None and then finds the number of clusters; None where that depends on its settings."""
     deterministic: bool
     """Makes no random choice, so that the seed changes nothing."""
     predicts: Literal["memberships", "labels", "no"] = "no"
@@ -42,6 +40,8 @@ class Method:
     """Works on distinct rows with multiplicities and gives what it gives on the full table."""
     together: bool = False
     """Keeps objects with the same labels together, so that it gets distinct rows even with `compress=False`."""
+    combines: bool = False
+    """Runs other methods: `fit` first takes a function that finds them by name, which the registry gives."""
     sees_through_noise: bool = True
     """Finds clusters that the base clusterings share behind moderate noise; not every objective does (HGPA)."""
     monotone: Literal["rises", "falls"] | None = None
@@ -54,6 +54,11 @@ def suited(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ense
     """The ensemble in the form the method takes; what it cannot take raises."""
     if len(ensemble.names) < 2:
         raise TableError("one clustering is no ensemble; give at least two clusterings of the same objects")
+    return in_form(ensemble, method, name)
+
+
+def in_form(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ensemble | SoftEnsemble:
+    """The same for a prepared ensemble, in which one clustering that counts may be left."""
     if ensemble.missing_share > 0 and not method.handles_missing:
         raise MethodError(f"{name} cannot take missing labels; choose a method that can (see partita methods)")
     if isinstance(ensemble, method.takes):
@@ -66,7 +71,7 @@ def suited(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ense
 def checked_k(k: int | None, rows: int, method: Method, name: str) -> int | None:
     """The number of clusters to look for; `rows` is how many rows there are to divide."""
     if k is None:
-        if method.chooses_k:
+        if method.chooses_k is not False:
             return None
         raise ParameterError(f"{name} needs the number of clusters; give k (--k)")
     try:

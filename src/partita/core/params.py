@@ -96,7 +96,7 @@ def _as(value: Any, hint: Any) -> Any:
     if origin in (typing.Union, types.UnionType):
         return _as_any(value, arguments)
     if origin is tuple:
-        parts = [part for part in value.split(",") if part] if isinstance(value, str) else list(value)
+        parts = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else list(value)
         return tuple(_as(part, arguments[0]) for part in parts)
     if hint is type(None):
         return None if value is None or value == "none" else _refuse()
@@ -113,7 +113,7 @@ def _as(value: Any, hint: Any) -> Any:
 
 
 def _as_any(value: Any, hints: tuple[Any, ...]) -> Any:
-    for hint in sorted(hints, key=lambda hint: hint is str):
+    for hint in sorted(hints, key=lambda hint: (hint is str, hint is not type(None))):
         try:
             return _as(value, hint)
         except (TypeError, ValueError, OverflowError):

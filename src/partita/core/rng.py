@@ -26,3 +26,12 @@ def resolve_seed(seed: int | None) -> int:
 def generator(seed: int) -> Generator:
     """The generator of a resolved seed; parts and chains take `generator.spawn(m)`."""
     return np.random.default_rng(SeedSequence(seed))
+
+
+def named(draw: int, name: str) -> Generator:
+    """The generator that belongs to a name under one draw, whatever other names there are.
+
+    >>> [int(named(7, name).integers(99)) for name in ("voting", "lwgp", "voting")]
+    [5, 3, 5]
+    """
+    return np.random.default_rng(SeedSequence([draw, *name.encode()]))

@@ -1,5 +1,6 @@
 """The base clustering that agrees best with all, whole: where it does not know an object, the others vote."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -31,7 +32,7 @@ class BaseClustering(NamedTuple):
     @property
     def k(self) -> int:
         """How many clusters it has."""
-        return len(np.unique(self.labels))
+        return int(np.count_nonzero(np.bincount(self.labels)))
 
 
 def best_base(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> BaseClustering:
@@ -39,20 +40,22 @@ def best_base(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> BaseCl
 
     With k, those with at least k clusters (or the most there are), cut to k as `voting` does.
     """
-    best, *others = base_clusterings(ensemble, k)
-    for found in others:
-        best = found if found.anmi > best.anmi + NO_BETTER else best
+    found = base_clusterings(ensemble, k)
+    best = next(found)
+    for other in found:
+        best = other if other.anmi > best.anmi + NO_BETTER else best
     return best
 
 
-def base_clusterings(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> list[BaseClustering]:
-    """Each base clustering, completed and cut to k; see `best_base`."""
+def base_clusterings(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> Iterator[BaseClustering]:
+    """Each base clustering, completed and cut to k, one at a time; see `best_base`."""
     hard = ensemble if isinstance(ensemble, Ensemble) else ensemble.harden()
     wanted, candidates = eligible(hard, k)
     width = int(hard.offsets[-1])
     small = [j for j in candidates if hard.sizes[j] * width <= MOST_CELLS or (hard.labels[:, j] != MISSING).all()]
     chosen = small or candidates[:1]
-    return [_whole(ensemble, hard, j, wanted) for j in steps(chosen, len(chosen), "base clusterings")]
+    for j in steps(chosen, len(chosen), "base clusterings"):
+        yield _whole(ensemble, hard, j, wanted)
 
 
 def _whole(ensemble: Ensemble | SoftEnsemble, hard: Ensemble, j: int, k: int | None) -> BaseClustering:

@@ -36,6 +36,19 @@ def clusterings_table(consensus: Consensus, ensemble: Ensemble | SoftEnsemble) -
     return TextTable("Base clusterings", columns, tuple(rows))
 
 
+def candidates_table(consensus: Consensus) -> TextTable | None:
+    """One row a method that was tried, where several were."""
+    tried = consensus.detail.get("candidates")
+    if not tried:
+        return None
+    columns = ("method", "clusters", "ANMI", "seconds", "")
+    rows = []
+    for row in tried:
+        remark = "chosen" if row["method"] == consensus.detail["chosen"] else row["refused"]
+        rows.append((row["method"], row["k"], row["anmi"], row["seconds"], remark))
+    return TextTable("Candidates", columns, tuple(rows))
+
+
 def told(consensus: Consensus) -> list[str]:
     """What was done beside the method, a sentence each."""
     done = consensus.detail.get("polish")

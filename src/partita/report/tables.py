@@ -40,8 +40,8 @@ class TextTable:
 def shown(value: Any) -> str:
     """A value as a person reads it.
 
-    >>> [shown(value) for value in (0.51234, True, None, 12)]
-    ['0.512', 'yes', '', '12']
+    >>> [shown(value) for value in (0.51234, True, None, 12, ("a", "b"))]
+    ['0.512', 'yes', '', '12', 'a, b']
     """
     if value is None:
         return ""
@@ -49,7 +49,7 @@ def shown(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.3f}" if math.isfinite(value) else str(value)
-    return str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def as_json(value: Any) -> str:

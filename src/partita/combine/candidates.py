@@ -1,0 +1,109 @@
+"""Running several methods on the same prepared ensemble, and keeping the one with the highest ANMI."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
+from partita.core.errors import MethodError, ParameterError, PartitaError
+from partita.core.method import Method, in_form
+from partita.core.progress import steps
+from partita.core.rng import named
+from partita.core.soft import SoftEnsemble
+from partita.core.threads import map_threads
+from partita.core.types import FrozenDict
+from partita.graph.base import NO_BETTER
+from partita.metrics.ensemble import anmi
+
+MOST_PARALLEL: Final = 1 << 20
+"""Distinct rows beyond which candidates run one after another."""
+Find: TypeAlias = Callable[[str], Method]
+"""The method of a name; an unknown name raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What became of one method."""
+
+    name: str
+    seconds: float
+    result: Consensus | None = None
+    anmi: float = float("nan")
+    refused: str = ""
+    """Why there is no result."""
+
+    def told(self) -> dict[str, Any]:
+        """The candidate as a row of plain values."""
+        k = None if self.result is None else len(np.unique(self.result.labels))
+        score = None if self.result is None else self.anmi
+        return {"method": self.name, "anmi": score, "k": k, "seconds": self.seconds, "refused": self.refused or None}
+
+
+def run_all(
+    find: Find, names: Sequence[str], ensemble: Ensemble | SoftEnsemble, k: int | None, rng: Generator
+) -> list[Candidate]:
+    """Every named method with its default settings, each with a generator of its name's own.
+
+    They run in parallel, but one after another, each on all threads, where the table is so large that memory counts.
+    A method that refuses this ensemble is recorded with its reason; when all do, the first reason is raised.
+    """
+    draw = int(rng.integers(2**63))
+    job = partial(_run, find, ensemble, k, draw)
+    if len(ensemble) > MOST_PARALLEL:
+        found = list(steps(map(job, names), len(names), "candidates"))
+    else:
+        found = map_threads(job, names, "candidates")
+    if all(candidate.result is None for candidate in found):
+        reasons = "; ".join(f"{candidate.name}: {candidate.refused}" for candidate in found)
+        raise MethodError(f"no candidate can take this ensemble; {reasons}")
+    return found
+
+
+def _run(find: Find, ensemble: Ensemble | SoftEnsemble, k: int | None, draw: int, name: str) -> Candidate:
+    method, begun = find(name), time.perf_counter()
+    try:
+        if not method.compresses and (ensemble.counts != 1).any():
+            raise MethodError(f"{name} works on one row an object and can only be called by itself")
+        result = method.fit(in_form(ensemble, method, name), k, method.Params(), named(draw, name))
+    except PartitaError as error:
+        return Candidate(name, time.perf_counter() - begun, refused=str(error))
+    return Candidate(name, time.perf_counter() - begun, result, anmi(ensemble, result.labels))
+
+
+def best_of(candidates: Sequence[Candidate]) -> Candidate:
+    """The candidate with the highest ANMI, the first of equals."""
+    able = [candidate for candidate in candidates if candidate.result is not None]
+    best = able[0]
+    for candidate in able[1:]:
+        best = candidate if candidate.anmi > best.anmi + NO_BETTER else best
+    return best
+
+
+def kept(winner: Candidate, candidates: Sequence[Candidate]) -> Consensus:
+    """The winner's result with the record of all; its model is dropped, since another table may have another winner."""
+    result = winner.result
+    if result is None:
+        raise MethodError(f"{winner.name} has no result; {winner.refused}")
+    own = result.detail if result.confidence is not None else {**result.detail, "confidence": None}
+    detail = {name: value for name, value in own.items() if value is not None}
+    told = {"chosen": winner.name, "candidates": tuple(candidate.told() for candidate in candidates)}
+    return replace(result, model=None, detail=FrozenDict(detail | told))
+
+
+def check_names(find: Find, names: Sequence[str], k: int | None, owner: str) -> tuple[str, ...]:
+    """The names, each once; all must be methods that stand for themselves and, without k, find it."""
+    if not names:
+        raise ParameterError(f"{owner}: methods is empty; give at least one name")
+    for name in names:
+        method = find(name)
+        if method.combines:
+            raise MethodError(f"{owner} cannot run {name}, which runs other methods itself; name those")
+        if k is None and not method.chooses_k:
+            raise ParameterError(f"{owner}: its candidate {name} needs the number of clusters; give k (--k)")
+    return tuple(dict.fromkeys(names))
