@@ -57,11 +57,6 @@ RULE: Final = (
         f"hard labels, at most {MOST_PAIRED} distinct rows",
         lambda facts: not facts.soft and facts.rows <= MOST_PAIRED,
     ),
-    Line(
-        ("eac",),
-        f"hard labels, at most {MOST_DENSE} distinct rows",
-        lambda facts: not facts.soft and facts.rows <= MOST_DENSE,
-    ),
     Line(("shbgf", "smcla"), "memberships", lambda facts: facts.soft),
     Line(
         ("scspa",),
@@ -74,17 +69,19 @@ RULE: Final = (
         lambda facts: facts.moves <= MOST_MOVES,
     ),
 )
-"""HGPA is not there: with size nearly every base cluster is cut by every division, and its objective says nothing."""
+"""HGPA is not there: with size nearly every base cluster is cut by every division, and its objective says nothing. EAC
+is not there: polishing takes the others as far, and its kernels would double what the first run on a machine compiles.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Params:
     """Settings of auto."""
 
-    fallback: Literal["best", "k", "none"] = setting(
-        "best",
-        "which base clustering is returned where its ANMI is higher: the best of all, the best with at most k "
-        "clusters, or none",
+    fallback: Literal["k", "best", "none"] = setting(
+        "k",
+        "which base clustering is returned where its ANMI is higher: the best with at most the k clusters asked for, "
+        "the best whatever its number of clusters, or none",
     )
 
 
@@ -102,11 +99,11 @@ def fit(find: Find, ensemble: Ensemble | SoftEnsemble, k: int | None, params: Pa
 
     Without k, it is the number of clusters of the base clustering with the highest ANMI. The winner is polished (moved
     on while ANMI rises) where greedy would run. If a base clustering, completed where it has gaps, still has a higher
-    ANMI, it is the answer, and a note says so. ANMI tends to rise with the number of clusters, so that may be one with
-    more clusters than were asked for; `fallback` says which base clusterings may take the answer's place. One cluster
-    asked for is one cluster.
+    ANMI, it is the answer, and a note says so. ANMI tends to rise with the number of clusters, so where k is asked for
+    only base clusterings with at most k clusters may take the answer's place, and a note names a better one with more;
+    with `fallback="best"` that one is the answer. One cluster asked for is one cluster.
     """
-    rival = best_rival(ensemble, k, params)
+    rival, finest = rivals(ensemble, k, params)
     clusters = k or (1 if rival is None else rival.k)
     facts = facts_of(ensemble, clusters)
     candidates = run_all(find, check_names(find, choose(facts), clusters, "auto"), ensemble, clusters, rng)
@@ -119,9 +116,12 @@ def fit(find: Find, ensemble: Ensemble | SoftEnsemble, k: int | None, params: Pa
     if k is None and rival is not None:
         notes += (f"k was not given: {clusters} clusters, as in {called(ensemble, rival)}, which agrees best with all",)
     result = replace(result, notes=notes, detail=FrozenDict({**result.detail, "rule": rule}))
-    if rival is None or params.fallback == "none":
+    score = anmi(ensemble, result.labels)
+    if rival is not None and params.fallback != "none" and rival.anmi > score + NO_BETTER:
+        result, score = instead(ensemble, rival, result, k), rival.anmi
+    if k is None or finest is None or finest.k <= k or finest.anmi <= score + NO_BETTER:
         return result
-    return result if rival.anmi <= anmi(ensemble, result.labels) + NO_BETTER else instead(ensemble, rival, result, k)
+    return replace(result, notes=(*result.notes, finer(ensemble, finest, score)))
 
 
 def facts_of(ensemble: Ensemble | SoftEnsemble, k: int) -> Facts:
@@ -130,16 +130,18 @@ def facts_of(ensemble: Ensemble | SoftEnsemble, k: int) -> Facts:
     return Facts(rows, soft, ensemble.missing_share, float(rows) * len(ensemble.names) * k)
 
 
-def best_rival(ensemble: Ensemble | SoftEnsemble, k: int | None, params: Params) -> BaseClustering | None:
-    """The completed base clustering with the highest ANMI among those that may be the answer, if there is one."""
-    if k == 1 or (k is not None and params.fallback == "none"):
-        return None
-    most = math.inf if k is None or params.fallback == "best" else k
-    best = None
-    for found in base_clusterings(ensemble):
-        if found.k <= most and (best is None or found.anmi > best.anmi + NO_BETTER):
+def rivals(
+    ensemble: Ensemble | SoftEnsemble, k: int | None, params: Params
+) -> tuple[BaseClustering | None, BaseClustering | None]:
+    """The completed base clustering with the highest ANMI among those that may be the answer, and among all."""
+    fitting, best = None, None
+    most = k if k is not None and params.fallback == "k" else math.inf
+    for found in base_clusterings(ensemble) if k != 1 else ():
+        if best is None or found.anmi > best.anmi + NO_BETTER:
             best = found
-    return best
+        if found.k <= most and (fitting is None or found.anmi > fitting.anmi + NO_BETTER):
+            fitting = found
+    return fitting, best
 
 
 def called(ensemble: Ensemble | SoftEnsemble, base: BaseClustering) -> str:
@@ -155,14 +157,21 @@ def instead(ensemble: Ensemble | SoftEnsemble, base: BaseClustering, result: Con
         f"{anmi(ensemble, result.labels):.4f}), and is the answer"
     )
     if k not in (None, base.k):
-        note += (
-            f", with {base.k} clusters instead of {k}; for {k} name the method ({winner}), or say fallback=k "
-            "(--set fallback=k)"
-        )
+        note += f", with {base.k} clusters instead of {k}"
+        if base.k > k:
+            note += "; fallback=k (--set fallback=k) has at most k clusters"
     row = Candidate(name, 0.0, Consensus.hard(base.labels), base.anmi).told()
     told = {name: result.detail[name] for name in ("rule", "candidates")}
     told |= {"chosen": name, "candidates": (*told["candidates"], row)}
     return Consensus.hard(base.labels, notes=(*result.notes, note), detail=FrozenDict(told))
+
+
+def finer(ensemble: Ensemble | SoftEnsemble, base: BaseClustering, score: float) -> str:
+    """The note on a base clustering that agrees better with all, but has more clusters than were asked for."""
+    return (
+        f"{called(ensemble, base)} has a higher ANMI ({base.anmi:.4f} against {score:.4f}) with {base.k} clusters; "
+        "ANMI tends to rise with their number; fallback=best (--set fallback=best) returns it"
+    )
 
 
 METHOD = Method(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.core.errors import LabelError, ParameterError
 from partita.core.threads import map_chunks
-from partita.core.types import MISSING, IntArray, smallest_type
+from partita.core.types import MISSING, IntArray, sealed, smallest_type
 from partita.kernels.codes import first_codes, value_ranges, write_codes
 
 Label: TypeAlias = Any
@@ -82,6 +82,7 @@ def code_integers(
 ) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
     """Codes (n, r) of an integer matrix in the smallest type, and each column's values in code order."""
     rows, columns = values.shape
+    values = sealed(values)
     low, high = _ranges(values, sentinel)
     widest = max(WIDEST_SPAN // columns, 4 * rows, 256)
     if any(int(high[j]) - int(low[j]) >= widest for j in range(columns)):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partita.core.coding import MissingRule, code_integers
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
-from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen
+from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen, smallest_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,8 @@ def by_appearance(labels: IntArray, width: int) -> tuple[IntArray, IntArray]:
     >>> by_appearance(np.array([3, 3, -1, 0]), 4)[0].tolist()
     [0, 0, -1, 1]
     """
-    codes, (order,) = code_integers(labels[:, None], MISSING, ["labels"], MissingRule(said=True))
+    narrow = labels[:, None].astype(smallest_type(width))
+    codes, (order,) = code_integers(narrow, MISSING, ["labels"], MissingRule(said=True))
     absent = np.setdiff1d(np.arange(width), order)
     return codes[:, 0].astype(np.int32), np.concatenate([np.array(order, np.int64), absent])
 

@@ -13,7 +13,7 @@ from partita.core.columns import index_column
 from partita.core.errors import PartitaWarning, TableError
 from partita.core.tables import as_table
 from partita.core.threads import map_chunks
-from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray
+from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, sealed
 from partita.kernels.scores import add_scores, pick_winners
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ColumnModel(FrozenArrays):
         """(n, k) scores of rows of label codes; MISSING adds nothing."""
         total = np.tile(self.bias, (len(codes), 1))
         stacked = np.ascontiguousarray(np.concatenate(self.tables, axis=1).T)
-        map_chunks(partial(add_scores, codes, self.offsets, stacked, total), len(codes))
+        map_chunks(partial(add_scores, sealed(codes), self.offsets, stacked, total), len(codes))
         return total
 
     def winners(self, codes: IntArray, scores: FloatArray) -> IntArray:
@@ -62,7 +62,7 @@ class ColumnModel(FrozenArrays):
                 target = np.append(np.where(pleas.any(axis=0), pleas.argmax(axis=0), MISSING), MISSING)
                 own = target[column].astype(np.int32)
         chosen = np.empty(len(codes), np.int32)
-        map_chunks(partial(pick_winners, scores, self.strength, own, chosen), len(codes))
+        map_chunks(partial(pick_winners, scores, sealed(self.strength), own, chosen), len(codes))
         return chosen
 
     def labels(self, table: Any) -> IntArray:

@@ -29,6 +29,11 @@ def smallest_type(labels: int) -> type[np.signedinteger[Any]]:
 A = TypeVar("A", bound=np.ndarray[Any, Any])
 
 
+def sealed(array: A) -> A:
+    """A read-only view, so that kernels are compiled for read-only arrays alone and not for both kinds."""
+    return frozen(array.view())
+
+
 def frozen(array: A) -> A:
     """The array itself, made read-only."""
     array.setflags(write=False)

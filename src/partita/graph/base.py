@@ -10,7 +10,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.progress import steps
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import MISSING, FloatArray, IntArray
+from partita.core.types import MISSING, FloatArray, IntArray, sealed
 from partita.graph.voting import candidate, eligible
 from partita.kernels.scores import add_scores, pick_winners
 from partita.metrics.contingency import ensemble_tables
@@ -93,9 +93,9 @@ def _elect(
     rows = gaps[start:stop]
     if isinstance(ensemble, Ensemble):
         scores = np.zeros((len(rows), votes.shape[1]))
-        add_scores(ensemble.labels[rows], ensemble.offsets, votes, scores, 0, len(rows))
+        add_scores(sealed(ensemble.labels[rows]), ensemble.offsets, votes, scores, 0, len(rows))
     else:
         scores = ensemble.matrix[rows] @ votes
     chosen = np.empty(len(rows), np.int32)
-    pick_winners(scores, strength, np.full(len(rows), MISSING, np.int32), chosen, 0, len(rows))
+    pick_winners(scores, sealed(strength), np.full(len(rows), MISSING, np.int32), chosen, 0, len(rows))
     return chosen

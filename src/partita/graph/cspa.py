@@ -43,7 +43,8 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
         similar = neighbour_graph(ensemble.counts, by_shared_labels(ensemble, edges, count), HARD_BLOCK, rng)
     options = GraphOptions(params.partitioner, params.imbalance)
     found = partition_graph(Graph.from_sparse(similar, ensemble.counts), k, options, rng)
-    found = improve_pairs(ensemble, edges, found, params.imbalance, rng)
+    if count is not None:
+        found = improve_pairs(ensemble, edges, found, params.imbalance, rng)
     return Consensus.hard(found.labels, **told(found, count))
 
 

@@ -14,9 +14,9 @@ from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.progress import report
 from partita.core.soft import SoftEnsemble
-from partita.core.types import MISSING, FrozenDict, IntArray
+from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray
 from partita.graph.base import best_base
-from partita.kernels.greedy import Base, Rows, Tally, count_rows, sum_up, sweep_rows, total_agreement
+from partita.kernels.greedy import TINY, Base, Rows, Tally, count_rows, sweep_rows
 from partita.metrics.contingency import ensemble_tables
 from partita.metrics.ensemble import anmi
 from partita.metrics.information import entropy
@@ -145,6 +145,30 @@ def count(ensemble: Ensemble | SoftEnsemble, base: Base, labels: IntArray, k: in
         count_rows(rows, base, labels, tally, start)
     sum_up(base, tally)
     return tally
+
+
+def sum_up(base: Base, tally: Tally) -> None:
+    """The sums that follow from the tables."""
+    tally.spans[:] = surprises(tally.sizes * base.scale[:, None])
+    tally.own[:] = tally.spans.sum(axis=1)
+    tally.groups[:] = (tally.known > 0).sum(axis=1)
+    tally.cells[:] = surprises(tally.tables * base.scale[base.column][:, None])
+    tally.joint[:] = np.bincount(base.column, weights=tally.cells.sum(axis=1), minlength=len(base.scale))
+
+
+def surprises(shares: FloatArray) -> FloatArray:
+    """Each share times its logarithm, 0 for 0 and for what rounding left of it."""
+    positive = np.where(shares > 0, shares, 1.0)
+    return np.asarray(positive * np.log(positive))
+
+
+def total_agreement(base: Base, tally: Tally) -> float:
+    """ANMI as the sums have it, with the conventions of `partita.metrics.nmi`."""
+    information, square = base.entropy - tally.own + tally.joint, base.entropy * -tally.own
+    shared = (information > TINY) & (square > 0)
+    found = np.where(shared, np.minimum(1.0, information / np.sqrt(np.where(shared, square, 1.0))), 0.0)
+    constant = (base.labels == 1) | (tally.groups == 1)
+    return float(base.weight @ np.where(constant, base.labels == tally.groups, found))
 
 
 def slices(ensemble: Ensemble | SoftEnsemble, k: int) -> Iterator[tuple[int, Rows]]:

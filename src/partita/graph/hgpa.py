@@ -1,5 +1,6 @@
 """HGPA: divide the objects so that few base clusters, taken as hyperedges, are cut (Strehl and Ghosh 2002, §3.3)."""
 
+import heapq
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -54,7 +55,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
 
 def starts_of(ensemble: Ensemble, k: int) -> list[IntArray]:
     """The base clusterings that agree best with all, cut to at most k clusters and completed."""
-    best = sorted(base_clusterings(ensemble, k), key=lambda base: -base.anmi)[:STARTS]
+    best = heapq.nlargest(STARTS, base_clusterings(ensemble, k), key=lambda base: base.anmi)
     return [np.unique(base.labels, return_inverse=True)[1].reshape(-1).astype(np.int32) for base in best]
 
 

@@ -19,7 +19,7 @@ def kernel(function: F) -> F:
     One option set for all: numba's disk cache does not key on options, so two option sets for one function would run
     whichever was compiled first.
     """
-    return cast(F, njit(nogil=True, cache=True)(function))
+    return cast(F, njit(nogil=True, cache=True, error_model="numpy")(function))
 
 
 class _Announce(event.Listener):

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from partita.core.ensemble import Ensemble
 from partita.core.threads import CHUNK, map_chunks
-from partita.core.types import FloatArray, IntArray
+from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.overlap import add_overlaps
 from partita.kernels.scores import add_scores, lift_rows
 from partita.starts.lloyd import weighted_kmeans
@@ -60,7 +60,7 @@ def overlaps(ensemble: Ensemble, amounts: FloatArray) -> FloatArray:
 
     def part(start: int, stop: int) -> FloatArray:
         table = np.zeros((size, size))
-        add_overlaps(ensemble.labels, ensemble.offsets, amounts, table, start, stop)
+        add_overlaps(ensemble.labels, ensemble.offsets, sealed(amounts), table, start, stop)
         return table
 
     parts = max(1, MOST_TABLES // (8 * size * size))
