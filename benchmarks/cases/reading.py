@@ -55,7 +55,7 @@ def pyarrow_read(path):
 def whole_command(path, *words, **environment):
     """`partita run` from start to finish, in a process of its own."""
     command = [sys.executable, "-m", "partita", "run", str(path), "--quiet", "--output", os.devnull, "--format", "csv"]
-    subprocess.run([*command, "--method", "voting", *words], check=True, env={**os.environ, **environment})
+    subprocess.run([*command, *words], check=True, env={**os.environ, **environment})
 
 
 def cold_command(path):
@@ -130,7 +130,8 @@ CASES.append(
         "`partita run` of a 10^6 x 20 CSV from start to finish (memory: peak of the whole process)",
         lambda: csv_file(0.05),
         (
-            Contestant("partita run, voting", whole_command, outside=True),
+            Contestant("partita run (auto)", lambda path: whole_command(path, "-k", "10"), outside=True),
+            Contestant("partita run, voting", lambda path: whole_command(path, "-m", "voting"), outside=True),
             Contestant("partita run, qmi", lambda path: whole_command(path, "-m", "qmi", "-k", "10"), outside=True),
         ),
         lambda result, data: float("nan"),

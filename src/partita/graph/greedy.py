@@ -16,7 +16,7 @@ from partita.core.progress import report
 from partita.core.soft import SoftEnsemble
 from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray
 from partita.graph.base import best_base
-from partita.kernels.greedy import TINY, Base, Rows, Tally, count_rows, sweep_rows
+from partita.kernels.greedy import TINY, Base, Rows, Tally, sweep_rows
 from partita.metrics.contingency import ensemble_tables
 from partita.metrics.ensemble import anmi
 from partita.metrics.information import entropy
@@ -142,9 +142,26 @@ def count(ensemble: Ensemble | SoftEnsemble, base: Base, labels: IntArray, k: in
         np.zeros(r, np.int64),
     )
     for start, rows in slices(ensemble, 1):
-        count_rows(rows, base, labels, tally, start)
+        add_rows(rows, base, labels[start : start + len(rows.starts) - 1], tally)
     sum_up(base, tally)
     return tally
+
+
+def add_rows(rows: Rows, base: Base, labels: IntArray, tally: Tally) -> None:
+    """Add rows, with their clusters, to the tables."""
+    k = len(tally.members)
+    row = np.repeat(np.arange(len(labels)), np.diff(rows.starts))
+    column, cluster = base.column[rows.places], labels[row].astype(np.int64)
+    first = np.ones(len(row), bool)
+    first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+    for table, cells, amounts in (
+        (tally.tables, rows.places * k + cluster, rows.masses),
+        (tally.sizes, column * k + cluster, rows.masses),
+        (tally.known, column * k + cluster, first),
+    ):
+        found = np.bincount(cells, weights=amounts, minlength=table.size)
+        np.add(table, found.reshape(table.shape), out=table, casting="unsafe")
+    tally.members[:] += np.bincount(labels, minlength=k)
 
 
 def sum_up(base: Base, tally: Tally) -> None:

@@ -67,21 +67,6 @@ def agreement(joint: float, own: float, groups: int, entropy: float, labels: int
 
 
 @kernel
-def count_rows(rows: Rows, base: Base, chosen: Array, tally: Tally, start: int) -> None:
-    """Add rows to the tables; row i of `rows` is row `start + i` of the ensemble."""
-    for i in range(rows.starts.shape[0] - 1):
-        c = chosen[start + i]
-        tally.members[c] += 1
-        last = -1
-        for e in range(rows.starts[i], rows.starts[i + 1]):
-            j = base.column[rows.places[e]]
-            tally.tables[rows.places[e], c] += rows.masses[e]
-            tally.sizes[j, c] += rows.masses[e]
-            tally.known[j, c] += j != last
-            last = j
-
-
-@kernel
 def shift_row(rows: Rows, i: int, c: int, sign: int, base: Base, tally: Tally) -> None:
     """Add a row to a cluster (sign 1) or take it out (sign -1)."""
     tally.members[c] += sign

@@ -5,10 +5,11 @@ from typing import Final, Protocol
 
 import numpy as np
 from numpy.random import Generator
+from scipy import sparse
 
 from partita.core.types import FloatArray, IntArray
 from partita.partition.blocks import SLACK, Limits, loads_of
-from partita.partition.moves import Blocks, Links, Nets, link_losses, link_sweep, net_losses, net_sweep, put, put_pins
+from partita.partition.moves import Blocks, Links, Nets, link_sweep, net_losses, net_sweep, put, put_pins
 
 MOST_SWEEPS: Final = 10
 MOST_UNLOADINGS: Final = 5
@@ -47,9 +48,28 @@ class LinkMover:
 
     def losses(self, block: int, capacities: FloatArray) -> FloatArray:
         """See `Mover`."""
-        found = np.empty(len(self.blocks.labels))
-        link_losses(self.links, self.blocks, block, capacities, found)
-        return found
+        blocks, k = self.blocks, len(capacities)
+        losses = np.full(len(blocks.labels), np.inf)
+        full = blocks.loads[blocks.labels] > capacities[blocks.labels]
+        rows = np.arange(len(losses)) if block >= 0 else np.flatnonzero(full)
+        own = blocks.labels[rows]
+        joined = self._joined(rows, k)
+        changes = joined[np.arange(len(rows)), own][:, None] - joined
+        if block >= 0:
+            losses[rows] = changes[:, block]
+            return losses
+        room = np.maximum(1.0, (blocks.loads / capacities)[own] * (1.0 - 1e-9))
+        fits = (blocks.loads + blocks.vertex_weights[rows][:, None]) / capacities <= room[:, None]
+        fits[np.arange(len(rows)), own] = False
+        losses[rows] = np.where(fits, changes, np.inf).min(axis=1)
+        return losses
+
+    def _joined(self, rows: IntArray, k: int) -> FloatArray:
+        """(rows, k) the edge weight between some vertices and each block."""
+        size = len(self.blocks.labels)
+        table = sparse.csr_array((self.links.weights, self.links.ends, self.links.starts), shape=(size, size))
+        blocks = sparse.csr_array((np.ones(size), self.blocks.labels, np.arange(size + 1)), shape=(size, k))
+        return np.asarray((table[rows] @ blocks).toarray())
 
     def put(self, vertex: int, block: int) -> None:
         """See `Mover`."""

@@ -154,21 +154,8 @@ def net_sweep(nets: Nets, blocks: Blocks, order: Array, capacities: Array, least
 
 
 @kernel
-def link_losses(links: Links, blocks: Blocks, block: int, capacities: Array, losses: Array) -> None:
-    """What it costs to move each vertex to `block`, or, when that is -1, out of its overloaded block."""
-    changes = np.empty(blocks.loads.shape[0])
-    for v in range(losses.shape[0]):
-        losses[v] = np.inf
-        if block >= 0 or blocks.loads[blocks.labels[v]] > capacities[blocks.labels[v]]:
-            link_changes(links, blocks, v, changes)
-            target = block if block >= 0 else cheapest(changes, blocks, v, capacities)
-            if target >= 0:
-                losses[v] = changes[target]
-
-
-@kernel
 def net_losses(nets: Nets, blocks: Blocks, block: int, capacities: Array, losses: Array) -> None:
-    """The same on a hypergraph."""
+    """What it costs to move each vertex to `block`, or, when that is -1, out of its overloaded block."""
     changes = np.empty(blocks.loads.shape[0])
     for v in range(losses.shape[0]):
         losses[v] = np.inf
