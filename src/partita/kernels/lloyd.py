@@ -1,21 +1,31 @@
 """k-means on weighted points: the loops over points."""
 
+import numpy as np
+
 from partita.kernels.compiling import Array, kernel
 
 
 @kernel
 def assign_points(points: Array, centers: Array, chosen: Array, distance: Array, start: int, stop: int) -> None:
-    """Give each point its nearest centre (the first of equals) and keep the squared distance."""
+    """Give each point its nearest centre (the first of equals) and keep the squared distance.
+
+    `centers` (dimensions, k) has a centre in each column, so that the inner loop runs over centres, as vectors.
+    """
+    totals = np.empty(centers.shape[1])
     for i in range(start, stop):
-        chosen[i] = 0
-        for c in range(centers.shape[0]):
-            total = 0.0
-            for d in range(points.shape[1]):
-                apart = points[i, d] - centers[c, d]
-                total += apart * apart
-            if c == 0 or total < distance[i]:
-                chosen[i] = c
-                distance[i] = total
+        for c in range(totals.shape[0]):
+            totals[c] = 0.0
+        for d in range(points.shape[1]):
+            x = points[i, d]
+            for c in range(totals.shape[0]):
+                apart = x - centers[d, c]
+                totals[c] += apart * apart
+        nearest = 0
+        for c in range(1, totals.shape[0]):
+            if totals[c] < totals[nearest]:
+                nearest = c
+        chosen[i] = nearest
+        distance[i] = totals[nearest]
 
 
 @kernel

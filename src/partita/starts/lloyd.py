@@ -15,6 +15,8 @@ from partita.starts.plusplus import plusplus_points
 
 SAMPLE, SAMPLE_PER_CLUSTER = 4096, 100
 """How many points restarts are compared on."""
+ROUGH, FINE = 1e-4, 1e-9
+"""How little the objective may still change when restarts are compared, and at the end."""
 
 
 class Grouping(NamedTuple):
@@ -27,12 +29,12 @@ class Grouping(NamedTuple):
 def weighted_kmeans(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator, restarts: int) -> IntArray:
     """(n,) labels with the smallest weighted sum of squared distances found from `restarts` k-means++ starts.
 
-    Of many points the runs see a sample; from the centres of the best of them all points go on.
+    Of many points the runs see a sample; from the centres of the best of them all points go on until they settle.
     """
     few, few_weights = _sample(points, weights, k, rng)
-    runs = [_settled(few, few_weights, _started(few, few_weights, k, child)) for child in rng.spawn(restarts)]
+    runs = [_settled(few, few_weights, _started(few, few_weights, k, child), ROUGH) for child in rng.spawn(restarts)]
     best = min(runs, key=lambda run: run.trace[-1]).state
-    return best.chosen if len(few) == len(points) else _settled(points, weights, best).state.chosen
+    return _settled(points, weights, best, FINE).state.chosen
 
 
 def _sample(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> tuple[NDArray[Any], FloatArray]:
@@ -50,15 +52,16 @@ def _started(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) 
     return Grouping(start, _centers(points, weights, start, points[:k]))
 
 
-def _settled(points: NDArray[Any], weights: FloatArray, first: Grouping) -> Run[Grouping]:
+def _settled(points: NDArray[Any], weights: FloatArray, first: Grouping, tol: float) -> Run[Grouping]:
     """Lloyd's iterations from given centres."""
 
     def step(state: Grouping) -> tuple[Grouping, float]:
         chosen, distance = np.empty(len(points), np.int32), np.empty(len(points))
-        map_chunks(partial(assign_points, points, state.centers, chosen, distance), len(points))
+        columns = np.ascontiguousarray(state.centers.T)
+        map_chunks(partial(assign_points, points, columns, chosen, distance), len(points))
         return Grouping(chosen, _centers(points, weights, chosen, state.centers)), float(weights @ distance)
 
-    return iterate(step, first, tol=1e-9, max_iter=100)
+    return iterate(step, first, tol=tol, max_iter=100)
 
 
 def _centers(points: NDArray[Any], weights: FloatArray, chosen: IntArray, before: FloatArray) -> FloatArray:
