@@ -45,6 +45,8 @@ def test_sees_little_at_size_and_says_so(monkeypatch):
     result = partita.consensus(labels, "hgpa", 10)
     assert "mtkahypar" not in result.detail["divisions"]
     assert any("says little" in note and "mcla" in note for note in result.notes)
-    assert any("only base clusterings" in note for note in result.notes)
+    assert any("no partitioner was run" in note for note in result.notes)
     assert max(result.sizes) <= 42 and result.k == 10
+    asked = partita.consensus(labels, "hgpa", 10, runs=2)
+    assert asked.detail["divisions"].count("mtkahypar") == 2 and asked.detail["cut"] <= result.detail["cut"]
     assert any("is nearly (NMI" in note and "clustering 'c" in note for note in result.notes)

@@ -31,7 +31,9 @@ class Params:
     objective: Literal["cut", "km1"] = setting(
         "cut", "what is counted: hyperedges that are cut, or for each the blocks it touches beyond the first"
     )
-    runs: int = setting(1, "runs of the partitioner that are compared", low=1)
+    runs: int | None = setting(
+        None, "runs of the partitioner that are compared; without it one, and none above 5000 (km1: 30000) rows", low=0
+    )
     imbalance: float = setting(0.05, "how far the largest cluster may exceed the mean", low=0)
 
 
@@ -46,10 +48,11 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
         incidence(ensemble, np.ones(int(ensemble.offsets[-1]))), cluster_shares(ensemble), ensemble.counts
     )
     rows, most = len(ensemble), MOST_ROWS[params.objective]
-    options = HypergraphOptions(params.objective, params.imbalance, params.runs if rows <= most else 0)
+    runs = params.runs if params.runs is not None else int(rows <= most)
+    options = HypergraphOptions(params.objective, params.imbalance, runs)
     found = partition_hypergraph(hypergraph, k, options, rng, starts_of(ensemble, k))
     detail = {"cut": found.cut, "balance": found.balance, "divisions": tuple(one.name for one in found.tries)}
-    notes = found.notes + warnings_on(rows, most) + likeness_to_base(ensemble, found.labels)
+    notes = found.notes + warnings_on(rows, runs) + likeness_to_base(ensemble, found.labels)
     return Consensus.hard(found.labels, detail=detail, notes=notes)
 
 
@@ -59,7 +62,7 @@ def starts_of(ensemble: Ensemble, k: int) -> list[IntArray]:
     return [np.unique(base.labels, return_inverse=True)[1].reshape(-1).astype(np.int32) for base in best]
 
 
-def warnings_on(rows: int, most: int) -> tuple[str, ...]:
+def warnings_on(rows: int, runs: int) -> tuple[str, ...]:
     """What the user should know of HGPA at this size."""
     notes = []
     if rows > MEANINGFUL_ROWS:
@@ -67,8 +70,8 @@ def warnings_on(rows: int, most: int) -> tuple[str, ...]:
             f"with {rows} distinct rows nearly every base cluster is cut by every division, so the number of cut "
             "clusters says little; mcla, hbgf or lwgp agree better with the base clusterings"
         )
-    if rows > most:
-        notes.append(f"above {most} distinct rows only base clusterings, evened out and improved, are compared")
+    if not runs:
+        notes.append("no partitioner was run: only base clusterings, evened out and improved, were compared")
     return tuple(notes)
 
 
