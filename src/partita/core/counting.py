@@ -1,19 +1,25 @@
-"""Counts add over rows: how often each label occurs in each cluster of a labelling."""
+"""The two sums behind most methods: scores add over columns, counts add over rows; for hard labels and memberships."""
+
+from functools import partial
 
 import numpy as np
 
 from partita.core.ensemble import Ensemble
+from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import FloatArray, IntArray
-from partita.kernels.scores import count_labels
+from partita.core.types import FloatArray, IntArray, sealed
+from partita.kernels.scores import add_memberships, add_scores, count_labels, count_memberships
 
 
-def label_counts(ensemble: Ensemble, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+def label_counts(ensemble: Ensemble | SoftEnsemble, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
     """(t, k) objects with each label in each of k clusters, and the (k,) cluster sizes; MISSING rows are left out."""
 
     def part(start: int, stop: int) -> tuple[FloatArray, FloatArray]:
         tables, sizes = np.zeros((int(ensemble.offsets[-1]), k)), np.zeros(k)
-        count_labels(ensemble.labels, ensemble.offsets, labels, ensemble.counts, tables, sizes, start, stop)
+        if isinstance(ensemble, Ensemble):
+            count_labels(ensemble.labels, ensemble.offsets, labels, ensemble.counts, tables, sizes, start, stop)
+        else:
+            count_memberships(ensemble.matrix, labels, ensemble.counts, tables, sizes, start, stop)
         return tables, sizes
 
     parts = map_chunks(part, len(ensemble))
@@ -22,3 +28,14 @@ def label_counts(ensemble: Ensemble, labels: IntArray, k: int) -> tuple[FloatArr
         tables += more_tables
         sizes += more_sizes
     return tables, sizes
+
+
+def column_scores(tables: FloatArray, ensemble: Ensemble | SoftEnsemble, bias: FloatArray) -> FloatArray:
+    """(n, k) the bias plus, for every row, the rows of `tables` (t, k) that its labels name."""
+    out = np.tile(bias, (len(ensemble), 1))
+    if isinstance(ensemble, Ensemble):
+        work = partial(add_scores, ensemble.labels, ensemble.offsets, np.ascontiguousarray(tables), out)
+    else:
+        work = partial(add_memberships, ensemble.matrix, sealed(np.ascontiguousarray(tables)), out)
+    map_chunks(work, len(ensemble))
+    return out

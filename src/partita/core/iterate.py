@@ -1,7 +1,7 @@
 """The only loop of the iterative methods: it owns the trace and the stopping rule."""
 
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 S = TypeVar("S")
 Tick: TypeAlias = Callable[[int], None]
@@ -14,6 +14,14 @@ class Run(NamedTuple, Generic[S]):
     state: S
     trace: tuple[float, ...]
     converged: bool
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped an iteration (Ctrl-C); `run` is where it stood."""
+
+    def __init__(self, run: Run[Any]) -> None:
+        super().__init__()
+        self.run = run
 
 
 def settled(trace: Sequence[float], tol: float) -> bool:
@@ -32,17 +40,25 @@ def iterate(
     tol: float,
     max_iter: int,
     tick: Tick = untold,
+    enough: Callable[[S], bool] = lambda state: False,
 ) -> Run[S]:
-    """Repeat `step` until the objective settles or `max_iter` is reached; `tick` hears of every iteration.
+    """Repeat `step` until the objective settles, the state is `enough`, or `max_iter` is reached.
+
+    `tick` hears of every iteration. Ctrl-C raises `Interrupted` with the last whole state, once there is one.
 
     >>> iterate(lambda x: (x / 2, x / 2), 1.0, tol=0.01, max_iter=100).converged
     True
     """
     trace: list[float] = []
-    for iteration in range(1, max_iter + 1):
-        state, objective = step(state)
-        trace.append(objective)
-        tick(iteration)
-        if settled(trace, tol):
-            return Run(state, tuple(trace), True)
+    try:
+        for iteration in range(1, max_iter + 1):
+            state, objective = step(state)
+            trace.append(objective)
+            tick(iteration)
+            if settled(trace, tol) or enough(state):
+                return Run(state, tuple(trace), True)
+    except KeyboardInterrupt as stop:
+        if not trace:
+            raise
+        raise Interrupted(Run(state, tuple(trace), False)) from stop
     return Run(state, tuple(trace), False)

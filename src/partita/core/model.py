@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita.core.coding import NOTHING_SAID, Label, MissingRule, label_key
 from partita.core.columns import index_column
 from partita.core.errors import PartitaWarning, TableError
+from partita.core.links import MEMBERSHIPS, Link
 from partita.core.tables import as_table
 from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, sealed
@@ -28,8 +29,8 @@ class ColumnModel(FrozenArrays):
     """(k,)"""
     tables: tuple[FloatArray, ...]
     """Per clustering j: (k, labels of j)."""
-    link: Literal["share", "best"]
-    """How scores become memberships: divided by their sum ("share"), or not at all: only the best is known ("best")."""
+    link: Link
+    """How scores become memberships; see `core.links`."""
     names: tuple[str, ...] = ()
     classes: tuple[tuple[Label, ...], ...] = ()
     missing: MissingRule = NOTHING_SAID
@@ -37,6 +38,8 @@ class ColumnModel(FrozenArrays):
     """(k,) which of several best clusters wins; without it the first does."""
     reference: FloatArray | None = None
     """(k, t) above 0 where one of all labels pleads for a cluster among the best, before strength decides."""
+    weights: FloatArray | None = None
+    """(r,) weights of the clusterings, 1 on average, for models that give probabilities."""
 
     @property
     def offsets(self) -> NDArray[np.int64]:
@@ -81,7 +84,7 @@ class ColumnModel(FrozenArrays):
 
     def shares(self, codes: IntArray, unknown: NDArray[np.bool_]) -> FloatArray:
         """(n, k) memberships of rows of label codes, NaN where nothing is known."""
-        shares = as_shares(self.scores(codes))
+        shares = MEMBERSHIPS[self.link](self.scores(codes))
         shares[unknown] = np.nan
         return shares
 
@@ -135,11 +138,5 @@ class ColumnModel(FrozenArrays):
             missing=getattr(ensemble, "missing", NOTHING_SAID),
             strength=None if self.strength is None else self.strength[order],
             reference=reference,
+            weights=None if self.weights is None else prepared.expand_columns(self.weights, len(ensemble.sizes)),
         )
-
-
-def as_shares(scores: FloatArray) -> FloatArray:
-    """Scores divided by their sum, in place; equal shares where all are 0, since nothing speaks for any cluster."""
-    scores[scores.sum(axis=1) == 0] = 1.0
-    shares: FloatArray = np.divide(scores, scores.sum(axis=1, keepdims=True), out=scores)
-    return shares

@@ -62,6 +62,12 @@ class Prepared:
             restored[column][:, known] = table[:, codes[known]]
         return tuple(restored)
 
+    def expand_columns(self, values: FloatArray, columns: int) -> FloatArray:
+        """Per-column values as values for the user's columns, 0 where a column took no part."""
+        restored = np.zeros(columns)
+        restored[list(self.columns)] = values
+        return restored
+
 
 def prepare(ensemble: Ensemble | SoftEnsemble, compress: bool = True) -> Prepared:
     """The table a method works on; `compress=False` keeps one row an object."""

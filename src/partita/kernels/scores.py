@@ -21,6 +21,17 @@ def add_scores(labels: Array, offsets: Array, tables: Array, out: Array, start: 
 
 
 @kernel
+def add_memberships(matrix: Array, tables: Array, out: Array, start: int, stop: int) -> None:
+    """Add to `out[i]` the table rows, each times the membership of row i in its label."""
+    for i in range(start, stop):
+        for place in range(matrix.shape[1]):
+            share = matrix[i, place]
+            if share > 0.0:
+                for c in range(tables.shape[1]):
+                    out[i, c] += share * tables[place, c]
+
+
+@kernel
 def lift_rows(labels: Array, offsets: Array, tables: Array, out: Array, start: int, stop: int) -> None:
     """Write to `out[i]` the sum of the table rows of the labels of row i, scaled to length 1 (0 where it has none)."""
     total = np.empty(tables.shape[1])
@@ -78,6 +89,21 @@ def count_labels(
             label = labels[i, j]
             if label >= 0:
                 tables[offsets[j] + label, cluster] += counts[i]
+
+
+@kernel
+def count_memberships(
+    matrix: Array, chosen: Array, counts: Array, tables: Array, sizes: Array, start: int, stop: int
+) -> None:
+    """Add up, with multiplicities, the memberships and the rows of each cluster."""
+    for i in range(start, stop):
+        cluster = chosen[i]
+        if cluster < 0:
+            continue
+        sizes[cluster] += counts[i]
+        for place in range(matrix.shape[1]):
+            if matrix[i, place] > 0.0:
+                tables[place, cluster] += counts[i] * matrix[i, place]
 
 
 @kernel

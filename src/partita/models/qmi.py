@@ -14,11 +14,11 @@ from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
-from partita.core.progress import report
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.scores import assign_rows
-from partita.starts import STARTS, Start
+from partita.models.restarts import best_of, start_labels
+from partita.starts import Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +62,17 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     information between the consensus and the base clusterings (topchy2004 §3.3).
     """
     space = describe(ensemble)
-    start = STARTS[params.start]
-    runs = []
-    for done, child in enumerate(rng.spawn(params.restarts)):
-        tick = partial(tell, done, params.restarts)
-        runs.append(one_run(ensemble, space, k, start(ensemble, k, child), params.max_iter, tick))
-    best = min(runs, key=lambda run: run.trace[-1])
-    chosen, centers = best.state
+    runs = best_of(
+        lambda child: start_labels(ensemble, params.start, k, child),
+        lambda start, tick: one_run(ensemble, space, k, start, params.max_iter, tick),
+        rng.spawn(params.restarts),
+        what="qmi restarts",
+        highest=False,
+    )
+    chosen, centers = runs.best.state
     splits = ensemble.offsets[1:-1]
     model = ColumnModel(centers.bias, tuple(np.split(np.ascontiguousarray(centers.tables.T), splits, axis=1)), "best")
-    detail = {"objective": best.trace[-1], "restart objectives": tuple(run.trace[-1] for run in runs)}
-    return Consensus.hard(chosen, k_asked=k, trace=best.trace, converged=best.converged, detail=detail, model=model)
-
-
-def tell(done: int, restarts: int, iteration: int) -> None:
-    """Report progress: whole restarts, and a share of the running one that grows with its iterations."""
-    report("qmi restarts", done + iteration / (iteration + 10), restarts)
+    return Consensus.hard(chosen, k_asked=k, model=model, **runs.told())
 
 
 def describe(ensemble: Ensemble) -> Space:

@@ -1,0 +1,133 @@
+"""The mixture of label distributions: parameters, scores that add over columns, counts that add over rows.
+
+Component c has weight a_c and, per clustering j, a distribution theta_jc over labels (Topchy, Jain and Punch 2004).
+`at_site` is all that touches rows, so that rows can lie anywhere; `maximise` sees sums alone.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from partita.core.counting import column_scores, label_counts
+from partita.core.ensemble import Ensemble
+from partita.core.soft import SoftEnsemble
+from partita.core.threads import map_chunks
+from partita.core.types import FloatArray, IntArray, sealed
+from partita.kernels.mixture import expect_memberships, expect_rows, share_out
+
+IMPOSSIBLE: Final = -1e8
+"""Stands for the logarithm of 0: its exponential is 0, and sums of it stay finite."""
+ROWS: Final = 1 << 12
+"""Rows worth a call of the compiled pass."""
+SHARE: Final = 0.9
+"""How much of a row a start gives to the cluster it says."""
+
+
+class Mixture(NamedTuple):
+    """Parameters, as logarithms."""
+
+    log_weights: FloatArray  # (k,)
+    log_probs: FloatArray  # (t, k) one row for each label of all columns
+
+
+class Counts(NamedTuple):
+    """What the rows of a part add to the next parameters."""
+
+    weights: FloatArray  # (k,) expected cluster sizes
+    labels: FloatArray  # (t, k) expected label counts
+    log_likelihood: float
+    leaders: int
+    """Fingerprint of which component leads in which row."""
+
+
+Table: TypeAlias = Ensemble | SoftEnsemble
+
+
+def unit_weights(part: Table) -> FloatArray:
+    """(r,) weights of the clusterings, 1 on average: only their ratio matters."""
+    return np.asarray(part.weights / part.weights.mean())
+
+
+def column_of(part: Table) -> IntArray:
+    """(t,) the column of each label."""
+    return np.repeat(np.arange(len(part.sizes)), part.sizes)
+
+
+def scores_of(params: Mixture, part: Table) -> FloatArray:
+    """(t, k) what each label adds to a row's scores: its log-probability times its clustering's weight."""
+    scores = params.log_probs * unit_weights(part)[column_of(part)][:, None]
+    return np.ascontiguousarray(np.where(params.log_probs <= IMPOSSIBLE, IMPOSSIBLE, scores))
+
+
+def at_site(params: Mixture, part: Table) -> Counts:
+    """One expectation pass over the rows of a part; adds up over parts."""
+    tables, bias = sealed(scores_of(params, part)), sealed(params.log_weights)
+
+    def chunk(start: int, stop: int) -> Counts:
+        weights, labels = np.zeros(len(bias)), np.zeros(tables.shape)
+        sums = (tables, bias, part.counts, labels, weights, start, stop)
+        if isinstance(part, SoftEnsemble):
+            likelihood, leaders = expect_memberships(part.matrix, *sums)
+        else:
+            likelihood, leaders = expect_rows(part.labels, part.offsets, *sums)
+        return Counts(weights, labels, likelihood, leaders)
+
+    return add_counts(map_chunks(chunk, len(part), ROWS))
+
+
+def add_counts(parts: Sequence[Counts]) -> Counts:
+    """Counts of several parts together, summed in their order."""
+    weights, labels = parts[0].weights.copy(), parts[0].labels.copy()
+    for part in parts[1:]:
+        weights += part.weights
+        labels += part.labels
+    leaders = sum(int(part.leaders) for part in parts) % 2**64
+    return Counts(weights, labels, sum(part.log_likelihood for part in parts), leaders)
+
+
+def softened(part: Table, labels: IntArray, k: int, share: float = SHARE) -> Counts:
+    """The counts of responsibilities that give each row's own cluster `share` and all others the rest, evenly."""
+    tables, sizes = label_counts(part, labels, k)
+    rest = (1 - share) / (k - 1) if k > 1 else 0.0
+    own = share - rest if k > 1 else 1.0
+    return Counts(own * sizes + rest * sizes.sum(), own * tables + rest * tables.sum(axis=1, keepdims=True), np.nan, 0)
+
+
+def maximise(counts: Counts, offsets: IntArray, smoothing: float, weights: FloatArray) -> Mixture:
+    """The parameters that fit the counts best, given `smoothing` imaginary objects with each label in each component.
+
+    A component without objects keeps even distributions and weight 0.
+    """
+    column = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    pseudo = counts.labels * weights[column][:, None] + smoothing
+    known = np.add.reduceat(pseudo, offsets[:-1], axis=0)[column]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        probs = np.where(known > 0, pseudo / known, 1 / np.diff(offsets)[column][:, None])
+        log_probs = np.maximum(np.log(probs), IMPOSSIBLE)
+        log_weights = np.maximum(np.log(counts.weights / counts.weights.sum()), IMPOSSIBLE)
+    return Mixture(log_weights, log_probs)
+
+
+def log_prior(params: Mixture, smoothing: float) -> float:
+    """The logarithm of the Dirichlet prior that smoothing stands for, less a constant."""
+    return smoothing * float(params.log_probs.sum()) if smoothing else 0.0
+
+
+def memberships(params: Mixture, part: Table) -> tuple[FloatArray, FloatArray]:
+    """(n, k) the components' shares of every row, and the (n,) logarithms of the rows' probabilities."""
+    scores = column_scores(scores_of(params, part), part, params.log_weights)
+    chances = np.empty(len(part))
+    map_chunks(partial(share_out, scores, chances), len(part), ROWS)
+    return scores, chances
+
+
+def entropy(shares: FloatArray, counts: FloatArray) -> float:
+    """How undecided the shares of the rows are, in nats, summed with multiplicities."""
+
+    def part(start: int, stop: int) -> float:
+        rows = shares[start:stop]
+        return float(counts[start:stop] @ -(rows * np.log(np.maximum(rows, 1e-300))).sum(axis=1))
+
+    return sum(map_chunks(part, len(shares)))

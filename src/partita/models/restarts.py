@@ -1,0 +1,77 @@
+"""Runs from several starts, the best objective winning; an interruption keeps what there is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from numpy.random import Generator
+
+from partita.core.ensemble import Ensemble
+from partita.core.iterate import Interrupted, Run, Tick
+from partita.core.progress import report
+from partita.core.soft import SoftEnsemble
+from partita.core.types import IntArray
+from partita.starts import STARTS
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Runs(Generic[S]):
+    """Finished runs, perhaps with one that was stopped."""
+
+    all: tuple[Run[S], ...]
+    best: Run[S]
+    interrupted: bool
+
+    def told(self) -> dict[str, Any]:
+        """What a `Consensus` tells of the runs, as its fields."""
+        detail: dict[str, Any] = {"objective": self.best.trace[-1]}
+        detail["restart objectives"] = tuple(run.trace[-1] for run in self.all)
+        notes: tuple[str, ...] = ()
+        if self.interrupted:
+            detail["interrupted"] = True
+            notes = (f"interrupted: the best state so far, after {len(self.best.trace)} iterations, not converged",)
+        elif not self.best.converged:
+            notes = (f"not converged after {len(self.best.trace)} iterations; raise max_iter",)
+        converged = self.best.converged and not self.interrupted
+        return {"trace": self.best.trace, "converged": converged, "detail": detail, "notes": notes}
+
+
+def start_labels(ensemble: Ensemble | SoftEnsemble, start: str, k: int, rng: Generator) -> IntArray:
+    """(n,) labels of the named start; memberships are taken for their likeliest labels."""
+    return STARTS[start](ensemble if isinstance(ensemble, Ensemble) else ensemble.harden(), k, rng)
+
+
+def best_of(
+    begin: Callable[[Generator], Any],
+    run: Callable[[Any, Tick], Run[S]],
+    rngs: Sequence[Generator],
+    *,
+    what: str,
+    highest: bool,
+) -> Runs[S]:
+    """`run(begin(rng), tick)` for every generator; Ctrl-C ends it with what there is, or goes on up."""
+    runs: list[Run[S]] = []
+    interrupted = False
+    for done, rng in enumerate(rngs):
+        try:
+            first = begin(rng)
+            try:
+                runs.append(run(first, _ticker(what, done, len(rngs))))
+            except Interrupted as stop:
+                runs.append(stop.run)
+                interrupted = True
+                break
+        except KeyboardInterrupt:
+            if not runs:
+                raise
+            interrupted = True
+            break
+    pick = max if highest else min
+    return Runs(tuple(runs), pick(runs, key=lambda found: found.trace[-1]), interrupted)
+
+
+def _ticker(what: str, done: int, total: int) -> Tick:
+    """Report whole runs, and a share of the running one that grows with its iterations."""
+    return lambda iteration: report(what, done + iteration / (iteration + 10), total)
