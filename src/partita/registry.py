@@ -24,6 +24,7 @@ METHODS: dict[str, str] = {
     "smcla": "partita.graph.smcla",
     "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
+    "itk": "partita.models.itk",
     "mm": "partita.models.mm",
     "qmi": "partita.models.qmi",
 }

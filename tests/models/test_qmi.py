@@ -11,7 +11,8 @@ from sklearn.cluster import KMeans
 import partita
 from partita import Ensemble
 from partita.core.prepare import prepare
-from partita.models.qmi import centers_of, describe, fill_empty, one_run
+from partita.models.qmi import centers_of, describe, one_run
+from partita.models.reseed import fill_empty
 from tests.core.oracles import steady
 from tests.samples import noisy, noisy_labels, same_partition
 

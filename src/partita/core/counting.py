@@ -3,12 +3,20 @@
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.core.ensemble import Ensemble
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
-from partita.kernels.scores import add_memberships, add_scores, count_labels, count_memberships
+from partita.kernels.scores import (
+    add_memberships,
+    add_scores,
+    assign_memberships,
+    assign_rows,
+    count_labels,
+    count_memberships,
+)
 
 
 def label_counts(ensemble: Ensemble | SoftEnsemble, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
@@ -39,3 +47,16 @@ def column_scores(tables: FloatArray, ensemble: Ensemble | SoftEnsemble, bias: F
         work = partial(add_memberships, ensemble.matrix, sealed(np.ascontiguousarray(tables)), out)
     map_chunks(work, len(ensemble))
     return out
+
+
+def assigned(
+    ensemble: Ensemble | SoftEnsemble, tables: FloatArray, bias: FloatArray
+) -> tuple[NDArray[np.int32], FloatArray]:
+    """(n,) the cluster of highest score of every row (the first of equals), and that score."""
+    chosen, best = np.empty(len(ensemble), np.int32), np.empty(len(ensemble))
+    if isinstance(ensemble, Ensemble):
+        work = partial(assign_rows, ensemble.labels, ensemble.offsets, tables, bias, chosen, best)
+    else:
+        work = partial(assign_memberships, ensemble.matrix, tables, bias, chosen, best)
+    map_chunks(work, len(ensemble))
+    return chosen, best

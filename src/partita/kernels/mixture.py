@@ -7,6 +7,7 @@ import numpy as np
 
 from partita.kernels.canonical import mix
 from partita.kernels.compiling import Array, kernel
+from partita.kernels.scores import IMPOSSIBLE
 
 
 @kernel
@@ -91,7 +92,8 @@ def expect_memberships(
             share = matrix[i, place]
             if share > 0.0:
                 for c in range(resp.shape[0]):
-                    resp[c] += share * tables[place, c]
+                    score = tables[place, c]
+                    resp[c] += score * share if score > IMPOSSIBLE else score
         found, leader = normalise(resp, counts[i])
         likelihood += counts[i] * found
         leaders += np.uint64(mix(i * resp.shape[0] + leader))

@@ -3,9 +3,14 @@
 A table (t, k) holds one row for each of the t labels of all columns together; column j's begin at `offsets[j]`.
 """
 
+from typing import Final
+
 import numpy as np
 
 from partita.kernels.compiling import Array, kernel
+
+IMPOSSIBLE: Final = -1e8
+"""Stands for the logarithm of 0: its exponential is 0, and sums of it stay finite."""
 
 
 @kernel
@@ -22,13 +27,17 @@ def add_scores(labels: Array, offsets: Array, tables: Array, out: Array, start: 
 
 @kernel
 def add_memberships(matrix: Array, tables: Array, out: Array, start: int, stop: int) -> None:
-    """Add to `out[i]` the table rows, each times the membership of row i in its label."""
+    """Add to `out[i]` the table rows, each times the membership of row i in its label.
+
+    A score of IMPOSSIBLE or less stands for minus infinity, which no membership above 0 makes smaller.
+    """
     for i in range(start, stop):
         for place in range(matrix.shape[1]):
             share = matrix[i, place]
             if share > 0.0:
                 for c in range(tables.shape[1]):
-                    out[i, c] += share * tables[place, c]
+                    score = tables[place, c]
+                    out[i, c] += score * share if score > IMPOSSIBLE else score
 
 
 @kernel
@@ -73,6 +82,24 @@ def assign_rows(
                 winner = c
         chosen[i] = winner
         best[i] = scores[winner]
+
+
+@kernel
+def assign_memberships(
+    matrix: Array, tables: Array, bias: Array, chosen: Array, best: Array, start: int, stop: int
+) -> None:
+    """The same for rows of memberships."""
+    scores = np.empty((1, tables.shape[1]))
+    for i in range(start, stop):
+        for c in range(scores.shape[1]):
+            scores[0, c] = bias[c]
+        add_memberships(matrix[i : i + 1], tables, scores, 0, 1)
+        winner = 0
+        for c in range(1, scores.shape[1]):
+            if scores[0, c] > scores[0, winner]:
+                winner = c
+        chosen[i] = winner
+        best[i] = scores[0, winner]
 
 
 @kernel

@@ -16,9 +16,8 @@ from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.mixture import expect_memberships, expect_rows, share_out
+from partita.kernels.scores import IMPOSSIBLE
 
-IMPOSSIBLE: Final = -1e8
-"""Stands for the logarithm of 0: its exponential is 0, and sums of it stay finite."""
 ROWS: Final = 1 << 12
 """Rows worth a call of the compiled pass."""
 SHARE: Final = 0.9

@@ -1,22 +1,20 @@
 """QMI: k-means on centred one-hot labels, which maximises quadratic mutual information (Topchy et al. 2003)."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
-from partita.core.counting import label_counts
+from partita.core.counting import assigned, label_counts
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
-from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray
-from partita.kernels.scores import assign_rows
+from partita.models.reseed import fill_empty
 from partita.models.restarts import best_of, start_labels
 from partita.starts import Start
 
@@ -85,10 +83,7 @@ def describe(ensemble: Ensemble) -> Space:
     squares = np.bincount(column, weights=frequency**2, minlength=len(ensemble.sizes))
     weight = ensemble.weights[column]
     lengths = (weight * (1 - 2 * frequency + squares[column]))[:, None]
-    spread = np.empty(len(ensemble))
-    chosen = np.empty(len(ensemble), np.int32)
-    nothing = np.zeros(1)
-    map_chunks(partial(assign_rows, ensemble.labels, ensemble.offsets, lengths, nothing, chosen, spread), len(ensemble))
+    _, spread = assigned(ensemble, lengths, np.zeros(1))
     return Space(frequency, weight, column, spread)
 
 
@@ -120,9 +115,7 @@ def one_run(
 
     def step(state: Partition) -> tuple[Partition, float]:
         tables, bias, _ = state.centers
-        closest = np.empty(len(ensemble), np.int32)
-        best = np.empty(len(ensemble))
-        map_chunks(partial(assign_rows, ensemble.labels, ensemble.offsets, tables, bias, closest, best), len(ensemble))
+        closest, best = assigned(ensemble, tables, bias)
         fill_empty(closest, space.spread - best, k)
         centers = centers_of(ensemble, space, closest, k)
         return Partition(closest, centers), total - centers.explained
@@ -130,21 +123,6 @@ def one_run(
     return iterate(
         step, Partition(start, centers_of(ensemble, space, start, k)), tol=1e-13, max_iter=max_iter, tick=tick
     )
-
-
-def fill_empty(chosen: IntArray, distance: FloatArray, k: int) -> None:
-    """Give each empty cluster the row that lies farthest from its own centre, while there is one that lies apart."""
-    sizes = np.bincount(chosen, minlength=k)
-    empty = np.flatnonzero(sizes == 0)
-    if not len(empty):
-        return
-    farthest = iter(np.argsort(-distance, kind="stable"))
-    for cluster in empty:
-        row = next((row for row in farthest if sizes[chosen[row]] > 1 and distance[row] > 1e-12), None)
-        if row is None:
-            return
-        sizes[chosen[row]] -= 1
-        chosen[row], sizes[cluster] = cluster, 1
 
 
 METHOD = Method(

@@ -1,0 +1,138 @@
+"""ITK: k-means of membership distributions under the Kullback-Leibler divergence (Punera and Ghosh 2007, §III B)."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import xlogy
+
+from partita.core.consensus import Consensus
+from partita.core.counting import assigned, column_scores, label_counts
+from partita.core.ensemble import Ensemble
+from partita.core.iterate import Run, Tick, iterate, untold
+from partita.core.method import Method
+from partita.core.model import ColumnModel
+from partita.core.params import setting
+from partita.core.soft import SoftEnsemble
+from partita.core.types import FloatArray, IntArray
+from partita.kernels.scores import IMPOSSIBLE
+from partita.models.mixture import Table, column_of, unit_weights
+from partita.models.reseed import fill_empty
+from partita.models.restarts import best_of, start_labels
+from partita.starts import Start
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Settings of ITK."""
+
+    start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
+    restarts: int = setting(1, "runs from different starts; the one with the smallest divergence wins", low=1)
+    smoothing: float = setting(
+        0.0,
+        "imaginary objects, spread like all objects, in each cluster (0: no object goes where it is impossible)",
+        low=0,
+    )
+    max_iter: int = setting(300, "most iterations of one run", low=1)
+
+
+class Space(NamedTuple):
+    """The rows as distributions side by side, those of a row scaled to sum to 1."""
+
+    rows: Table
+    """The rows, with multiplicities divided by the weight of the clusterings known in them."""
+    weight: FloatArray  # (t,) weight of each label's clustering
+    overall: FloatArray  # (t,) the distributions of all rows together
+    negentropy: FloatArray  # (n,) sum of w_j s log s over a row
+    known: FloatArray  # (n,) weight of the clusterings known in a row
+
+
+class Partition(NamedTuple):
+    """Where the iterations stand: an assignment and its centroids, as scores that add over columns."""
+
+    chosen: IntArray
+    scores: FloatArray  # (t, k) w_j log m_cj(l)
+    closed: FloatArray  # (k,) 0, or IMPOSSIBLE for a cluster without rows
+    divergence: float  # of all rows from their centroids
+
+
+def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
+    """Divide the objects into k clusters so that their memberships diverge least from their cluster's mean.
+
+    The divergence of object i from centroid m_c is the sum over its known clusterings of w_j / W_i KL(s_ij | m_cj),
+    with W_i the weights known in i. A centroid is the mean of its rows, so the total never rises. Where a centroid has
+    a zero and the row has not, the divergence is infinite and the move is not taken, unless smoothed.
+    """
+    space = describe(ensemble)
+    runs = best_of(
+        lambda child: start_labels(ensemble, params.start, k, child),
+        lambda start, tick: one_run(space, k, start, params, tick),
+        rng.spawn(params.restarts),
+        what="itk restarts",
+        highest=False,
+    )
+    found = runs.best.state
+    tables = np.split(np.ascontiguousarray(found.scores.T), ensemble.offsets[1:-1], axis=1)
+    return Consensus.hard(
+        found.chosen, k_asked=k, model=ColumnModel(found.closed, tuple(tables), "best"), **runs.told()
+    )
+
+
+def describe(ensemble: Table) -> Space:
+    """What does not change from one iteration to the next."""
+    weight = unit_weights(ensemble)[column_of(ensemble)]
+    each = weight[:, None]
+    known = column_scores(each, ensemble, np.zeros(1))[:, 0]
+    rows = ensemble.with_counts(ensemble.counts / known)
+    totals, _ = label_counts(rows, np.zeros(len(rows), np.int32), 1)
+    overall = totals[:, 0] / sum_over(totals, rows)[:, 0]
+    negentropy = np.zeros(len(rows))
+    if isinstance(ensemble, SoftEnsemble):
+        plogp = xlogy(ensemble.matrix, ensemble.matrix)
+        negentropy = plogp @ weight
+    return Space(rows, weight, overall, negentropy, known)
+
+
+def sum_over(tables: FloatArray, part: Table) -> FloatArray:
+    """(t, k) for each label the sum of the rows of its clustering."""
+    return np.asarray(np.add.reduceat(tables, part.offsets[:-1], axis=0)[column_of(part)])
+
+
+def partition(space: Space, chosen: IntArray, k: int, smoothing: float) -> Partition:
+    """An assignment with its cluster means; where a cluster knows nothing, its mean is that of all rows."""
+    tables, sizes = label_counts(space.rows, chosen, k)
+    imaginary = smoothing / len(space.rows.sizes) * space.overall
+    tables += imaginary[:, None]
+    totals = sum_over(tables, space.rows)
+    means = np.where(totals > 0, tables / np.maximum(totals, 1e-300), space.overall[:, None])
+    cross = float((space.weight[:, None] * xlogy(tables, np.maximum(means, 1e-300))).sum())
+    own = float(space.rows.counts @ space.negentropy) + k * float(space.weight @ xlogy(imaginary, space.overall))
+    scores = np.where(means > 0, space.weight[:, None] * np.log(np.maximum(means, 1e-300)), IMPOSSIBLE)
+    return Partition(chosen, scores, np.where(sizes > 0, 0.0, IMPOSSIBLE), own - cross)
+
+
+def one_run(space: Space, k: int, start: IntArray, params: Params, tick: Tick = untold) -> Run[Partition]:
+    """Lloyd's iterations from one start."""
+
+    def step(state: Partition) -> tuple[Partition, float]:
+        closest, best = assigned(space.rows, state.scores, state.closed)
+        fill_empty(closest, (space.negentropy - best) / space.known, k)
+        after = partition(space, closest, k, params.smoothing)
+        return after, after.divergence
+
+    first = partition(space, start, k, params.smoothing)
+    return iterate(step, first, tol=1e-13, max_iter=params.max_iter, tick=tick)
+
+
+METHOD = Method(
+    fit,
+    Params,
+    takes=Ensemble | SoftEnsemble,
+    cite="punera2007",
+    handles_missing=True,
+    chooses_k=False,
+    deterministic=False,
+    predicts="labels",
+    monotone="falls",
+)
