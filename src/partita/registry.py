@@ -25,6 +25,7 @@ METHODS: dict[str, str] = {
     "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
     "itk": "partita.models.itk",
+    "bce-vb": "partita.models.bce_vb",
     "mm": "partita.models.mm",
     "qmi": "partita.models.qmi",
 }

@@ -101,12 +101,18 @@ def maximise(counts: Counts, offsets: IntArray, smoothing: float, weights: Float
     """
     column = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     pseudo = counts.labels * weights[column][:, None] + smoothing
-    known = np.add.reduceat(pseudo, offsets[:-1], axis=0)[column]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        probs = np.where(known > 0, pseudo / known, 1 / np.diff(offsets)[column][:, None])
-        log_probs = np.maximum(np.log(probs), IMPOSSIBLE)
+    with np.errstate(divide="ignore"):
         log_weights = np.maximum(np.log(counts.weights / counts.weights.sum()), IMPOSSIBLE)
-    return Mixture(log_weights, log_probs)
+    return Mixture(log_weights, log_chances(pseudo, offsets))
+
+
+def log_chances(labels: FloatArray, offsets: IntArray) -> FloatArray:
+    """(t, k) the logarithm of each label's share of the counts of its clustering, even where there are none."""
+    column = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    known = np.add.reduceat(labels, offsets[:-1], axis=0)[column]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        probs = np.where(known > 0, labels / known, 1 / np.diff(offsets)[column][:, None])
+        return np.maximum(np.log(probs), IMPOSSIBLE)
 
 
 def log_prior(params: Mixture, smoothing: float) -> float:

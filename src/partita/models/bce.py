@@ -1,0 +1,168 @@
+"""Bayesian cluster ensembles: parameters, expectation over the rows of a part, update from sums alone.
+
+Object i has shares theta_i ~ Dirichlet(alpha) of k clusters; each of its labels y_ij comes from a cluster h drawn by
+them, with chance beta_hj(y_ij) (Wang, Shan and Banerjee 2009). `at_site` is all that touches rows, so that rows can lie
+anywhere; `update` sees sums alone: the concentration alpha needs no more of the data than `Sums.pulls` and the number
+of objects.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, polygamma, psi
+
+from partita.core.soft import SoftEnsemble
+from partita.core.threads import map_chunks
+from partita.core.types import BoolArray, FloatArray, IntArray, sealed
+from partita.kernels.dirichlet import infer_memberships, infer_rows
+from partita.models.mixture import SHARE, Table, log_chances, unit_weights
+
+LOWEST, HIGHEST = 0.01, 1000.0
+"""The range of alpha: below it objects stay where they are whatever their labels say, above it all share alike."""
+ROWS: Final = 1 << 11
+"""Rows worth a call of the compiled pass."""
+NEWTON_STEPS, HALVINGS = 100, 60
+SMALL_RISE, SETTLED = 1e-9, 1e-13
+"""The rise of the evidence below which Newton's steps need no check, and the relative move that ends them."""
+
+
+class Bce(NamedTuple):
+    """Parameters."""
+
+    alpha: FloatArray  # (k,) concentration of the objects' shares
+    log_probs: FloatArray  # (t, k) log beta, one row for each label of all columns
+
+
+class Sums(NamedTuple):
+    """What the rows of a part add to the next parameters."""
+
+    labels: FloatArray  # (t, k) expected label counts, times the weights of the clusterings
+    pulls: FloatArray  # (k,) expected logarithms of the objects' shares
+    objects: float
+    bound: float
+    """The lower bound of the log-likelihood."""
+
+
+class Inner(NamedTuple):
+    """When the iterations on one row end."""
+
+    tol: float
+    """They end when no element of gamma moves by more."""
+    most: int
+
+
+SETTLE: Final = Inner(1e-10, 1000)
+
+
+def at_site(params: Bce, part: Table, gamma: FloatArray, inner: Inner) -> Sums:
+    """One expectation pass over the rows of a part, from `gamma` (n, k), which it moves on; adds up over parts."""
+    return _expect(params, part, unit_weights(part), gamma, np.empty(len(part)), inner)
+
+
+def infer(params: Bce, rows: Table, weights: FloatArray, inner: Inner = SETTLE) -> tuple[FloatArray, FloatArray]:
+    """(n, k) gamma of rows, each from the evenly spread start, and the (n,) bounds of their log-probabilities.
+
+    What a row gets depends on its labels and the parameters alone. `weights` (r,) are 1 on average in training.
+    """
+    gamma = params.alpha + known_weight(rows, weights)[:, None] / len(params.alpha)
+    bounds = np.empty(len(rows))
+    _expect(params, rows, weights, gamma, bounds, inner)
+    return gamma, bounds
+
+
+def _expect(params: Bce, part: Table, weights: FloatArray, gamma: FloatArray, bounds: FloatArray, inner: Inner) -> Sums:
+    alpha, log_probs, weights = sealed(params.alpha), sealed(params.log_probs), sealed(weights)
+    base = float(gammaln(alpha.sum()) - gammaln(alpha).sum())
+    tops = log_probs.max(axis=1)
+    chances = sealed(np.exp(log_probs - tops[:, None]))
+
+    def chunk(start: int, stop: int) -> Sums:
+        labels, pulls = np.zeros(log_probs.shape), np.zeros(len(alpha))
+        rest = (alpha, base, part.counts, inner.tol, inner.most, gamma, bounds, labels, pulls, start, stop)
+        if isinstance(part, SoftEnsemble):
+            bound = infer_memberships(part.matrix, part.offsets, weights, log_probs, *rest)
+        else:
+            bound = infer_rows(part.labels, part.offsets, weights, chances, tops, *rest)
+        return Sums(labels, pulls, float(part.counts[start:stop].sum()), bound)
+
+    return add_sums(map_chunks(chunk, len(part), ROWS))
+
+
+def add_sums(parts: Sequence[Sums]) -> Sums:
+    """Sums of several parts together, added in their order."""
+    labels, pulls = parts[0].labels.copy(), parts[0].pulls.copy()
+    for part in parts[1:]:
+        labels += part.labels
+        pulls += part.pulls
+    return Sums(labels, pulls, sum(part.objects for part in parts), sum(part.bound for part in parts))
+
+
+def known_weight(part: Table, weights: FloatArray) -> FloatArray:
+    """(n,) the weights of the clusterings in which a row is known, together."""
+    known = part.known if isinstance(part, SoftEnsemble) else part.labels >= 0
+    return np.asarray(known @ weights)
+
+
+def first_gamma(part: Table, labels: IntArray, alpha: FloatArray, share: float = SHARE) -> FloatArray:
+    """(n, k) gamma where each row gives its own cluster `share` of its labels and all others the rest, evenly."""
+    k = len(alpha)
+    shares = np.full((len(labels), k), (1 - share) / (k - 1) if k > 1 else 1.0)
+    shares[np.arange(len(labels)), labels] = share if k > 1 else 1.0
+    return np.asarray(alpha + known_weight(part, unit_weights(part))[:, None] * shares)
+
+
+def update(sums: Sums, before: Bce, offsets: IntArray, smoothing: float, learn_alpha: bool) -> Bce:
+    """The parameters that fit the sums best, given `smoothing` imaginary objects with each label in each cluster."""
+    alpha = concentration(before.alpha, sums.pulls, sums.objects) if learn_alpha else before.alpha
+    return Bce(alpha, log_chances(sums.labels + smoothing, offsets))
+
+
+def evidence(alpha: FloatArray, pulls: FloatArray, objects: float) -> float:
+    """What of the bound depends on alpha, for one object."""
+    return float(gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ pulls / objects)
+
+
+def concentration(alpha: FloatArray, pulls: FloatArray, objects: float) -> FloatArray:
+    """The alpha within its range that maximises `evidence`, which is concave, by Newton's method from `alpha`.
+
+    Clusters at an end of the range that would leave it stay there, the others step. A step goes no further than the
+    range and a tenth of what was, and is halved while it lowers the evidence; so alpha stays positive. Near the top the
+    rise is lost in rounding: there whole steps are taken as they are, while they shrink.
+    """
+    last = np.inf
+    for _ in range(NEWTON_STEPS):
+        gradient = psi(alpha.sum()) - psi(alpha) + pulls / objects
+        free = ~((alpha <= LOWEST) & (gradient <= 0) | (alpha >= HIGHEST) & (gradient >= 0) | (gradient == 0))
+        if not free.any():
+            break
+        step = _newton_step(alpha, gradient, free)
+        floor = np.maximum(LOWEST, alpha / 10)
+        found = np.clip(alpha + step, floor, HIGHEST)
+        close = float(gradient @ step) <= SMALL_RISE
+        if not close:
+            height = evidence(alpha, pulls, objects)
+            for halving in range(1, HALVINGS):
+                if evidence(found, pulls, objects) >= height:
+                    break
+                found = np.clip(alpha + step * 0.5**halving, floor, HIGHEST)
+            else:
+                break
+        moved = float((np.abs(found - alpha) / alpha).max())
+        alpha = found
+        if moved <= SETTLED or (close and moved > last / 2):
+            break
+        last = moved if close else np.inf
+    return alpha
+
+
+def _newton_step(alpha: FloatArray, gradient: FloatArray, free: BoolArray) -> FloatArray:
+    """Minus the inverse Hessian times the gradient, for the free clusters alone; 0 for the others.
+
+    The Hessian is trigamma(sum alpha) everywhere less trigamma(alpha) on the diagonal, so that Sherman and Morrison's
+    formula solves it in linear time.
+    """
+    inverse = np.where(free, 1 / polygamma(1, alpha), 0.0)
+    common = float(polygamma(1, alpha.sum()))
+    shared = common * float(inverse @ gradient) / (1 - common * float(inverse.sum()))
+    return np.asarray(inverse * (gradient + shared))

@@ -1,0 +1,115 @@
+"""BCE-VB: Bayesian cluster ensembles, objects with shares of several clusters, by variational EM (Wang et al. 2009)."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
+from partita.core.iterate import Run, Tick, iterate, untold
+from partita.core.method import Method
+from partita.core.params import setting
+from partita.core.soft import SoftEnsemble
+from partita.core.types import FloatArray, IntArray
+from partita.models.bce import HIGHEST, LOWEST, Bce, Inner, Sums, at_site, first_gamma, infer, update
+from partita.models.mixture import Table, column_of, log_chances, softened, unit_weights
+from partita.models.restarts import best_of, start_labels
+from partita.starts import Start
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Settings of BCE-VB."""
+
+    start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
+    restarts: int = setting(1, "runs from different starts; the one with the highest bound wins", low=1)
+    alpha: float = setting(
+        1.0,
+        "concentration of the objects' shares at the start (small: one cluster an object)",
+        low=LOWEST,
+        high=HIGHEST,
+    )
+    learn_alpha: bool = setting(True, "fit a concentration for each cluster; otherwise all keep alpha")
+    smoothing: float = setting(0.0, "imaginary objects with each label in each cluster (0: none, the paper's)", low=0)
+    tol: float = setting(1e-7, "a run ends when the bound changes by less, relative to its size", low=0)
+    inner_tol: float = setting(1e-3, "the iterations on one object end when its expected labels move by less", low=0)
+    max_inner: int = setting(50, "most iterations on one object in each iteration", low=1)
+    max_iter: int = setting(1000, "most iterations of one run", low=1)
+
+
+class State(NamedTuple):
+    """Where variational EM stands."""
+
+    params: Bce
+    gamma: FloatArray  # (n, k)
+    sums: Sums | None  # those of params and gamma; None before the first pass
+
+
+def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
+    """Object i has shares theta_i of k clusters, drawn from Dirichlet(alpha); each of its labels y_ij comes from a
+    cluster h drawn by them, and is label l with chance beta_hj(l).
+
+    Variational EM on distinct rows. The posterior of an object is taken as Dirichlet(gamma_i) times a distribution
+    phi_ij for each known label: phi_ijh proportional to exp(psi(gamma_ih)) beta_hj(y_ij), gamma_ih = alpha_h plus the
+    sum of w_j phi_ijh, in turn until they settle, from where they stood; so the lower bound of the log-likelihood, with
+    the log prior when smoothed, never falls. Then beta_hj(l) is the share of label l among the labels of j, weighted
+    by phi_ijh, and alpha is fitted by Newton's method. Missing labels drop out of all sums. Memberships enter by
+    expected log-probabilities and expected counts.
+
+    At the end each object is placed by the fitted alpha and beta from an even start, so that its label depends on
+    nothing but its row: its membership is gamma_i / sum gamma_i, its confidence the share of its labels that phi gives
+    to its cluster, which prior alpha does not dilute.
+    """
+    runs = best_of(
+        lambda child: start_labels(ensemble, params.start, k, child),
+        partial(one_run, ensemble, k, params),
+        rng.spawn(params.restarts),
+        what="bce-vb restarts",
+        highest=True,
+    )
+    fitted = runs.best.state.params
+    gamma, _ = infer(fitted, ensemble, unit_weights(ensemble))
+    told = runs.told()
+    told["detail"] |= {
+        "alpha": tuple(fitted.alpha.tolist()),
+        "free parameters": k + k * int(sum(size - 1 for size in ensemble.sizes)),
+        "confidence": "share of the object's labels that come from its cluster",
+    }
+    placed = Consensus.soft(gamma / gamma.sum(axis=1, keepdims=True), k_asked=k, **told)
+    explained = gamma - fitted.alpha
+    own = explained[np.arange(len(gamma)), placed.labels]
+    return replace(placed, confidence=np.clip(own / explained.sum(axis=1), 0.0, 1.0))
+
+
+def one_run(ensemble: Table, k: int, params: Params, labels: IntArray, tick: Tick = untold) -> Run[State]:
+    """Variational EM from the labels of a start."""
+    inner = Inner(params.inner_tol, params.max_inner)
+
+    def step(state: State) -> tuple[State, float]:
+        fitted = state.params
+        if state.sums is not None:
+            fitted = update(state.sums, fitted, ensemble.offsets, params.smoothing, params.learn_alpha)
+        gamma = state.gamma.copy()
+        sums = at_site(fitted, ensemble, gamma, inner)
+        return State(fitted, gamma, sums), sums.bound + params.smoothing * float(fitted.log_probs.sum())
+
+    alpha = np.full(k, params.alpha)
+    counts = softened(ensemble, labels, k).labels * unit_weights(ensemble)[column_of(ensemble)][:, None]
+    first = Bce(alpha, log_chances(counts + params.smoothing, ensemble.offsets))
+    gamma = first_gamma(ensemble, labels, alpha)
+    return iterate(step, State(first, gamma, None), tol=params.tol, max_iter=params.max_iter, tick=tick)
+
+
+METHOD = Method(
+    fit,
+    Params,
+    takes=Ensemble | SoftEnsemble,
+    cite="wang2009",
+    handles_missing=True,
+    chooses_k=False,
+    deterministic=False,
+    monotone="rises",
+)
