@@ -24,6 +24,7 @@ METHODS: dict[str, str] = {
     "smcla": "partita.graph.smcla",
     "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
+    "bce-gibbs": "partita.models.bce_gibbs",
     "mm": "partita.models.mm",
     "qmi": "partita.models.qmi",
 }
