@@ -21,8 +21,8 @@ from partita.models.restarts import start_labels
 from partita.posterior.diagnostics import DRAWS_PER_CHAIN, MOST_RHAT, Mixing, mixing
 from partita.starts import Start
 
-BLOCK: Final = 1 << 23
-"""Labels that a chain draws between two chances to stop: half a second of work."""
+BLOCK: Final = 1 << 21
+"""Labels that a chain draws between two chances to stop: a tenth of a second, one with unequal weights."""
 WATCHED: Final = ("log joint", "concentration")
 """The numbers by which mixing is judged: how probable a draw is, and how uneven its clusters are."""
 
@@ -31,8 +31,10 @@ WATCHED: Final = ("log joint", "concentration")
 class Params:
     """Settings of BCE by Gibbs."""
 
-    alpha: float = setting(1.0, "prior labels of each object in each cluster (0.01 freezes the chains)", low=1e-6)
-    omega: float = setting(0.1, "prior objects with each label in each cluster", low=1e-6)
+    alpha: float = setting(
+        1.0, "prior labels of each object in each cluster (0.01 freezes the chains)", low=1e-6, high=1e6
+    )
+    omega: float = setting(0.1, "prior objects with each label in each cluster", low=1e-6, high=1e6)
     chains: int = setting(4, "chains, run side by side", low=1)
     burn_in: int = setting(200, "sweeps of each chain that are thrown away first", low=0)
     draws: int = setting(200, "draws kept of each chain", low=1)
