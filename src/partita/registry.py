@@ -24,8 +24,9 @@ METHODS: dict[str, str] = {
     "smcla": "partita.graph.smcla",
     "supra": "partita.combine.supra",
     "voting": "partita.graph.voting",
-    "itk": "partita.models.itk",
+    "bce-gibbs": "partita.models.bce_gibbs",
     "bce-vb": "partita.models.bce_vb",
+    "itk": "partita.models.itk",
     "mm": "partita.models.mm",
     "qmi": "partita.models.qmi",
 }

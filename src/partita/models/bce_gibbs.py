@@ -1,0 +1,144 @@
+"""BCE by Gibbs: Bayesian cluster ensembles, sampled in several chains (Wang, Shan and Banerjee 2009)."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
+from partita.core.errors import MethodError
+from partita.core.method import Method
+from partita.core.params import setting
+from partita.core.progress import report
+from partita.core.threads import map_threads
+from partita.core.types import FloatArray, IntArray, frozen
+from partita.models.bce_chain import Chain, Plan, Tokens, advance, begin, posterior_means
+from partita.models.mixture import unit_weights
+from partita.models.restarts import start_labels
+from partita.posterior.diagnostics import DRAWS_PER_CHAIN, MOST_RHAT, Mixing, mixing
+from partita.starts import Start
+
+BLOCK: Final = 1 << 21
+"""Labels that a chain draws between two chances to stop: a tenth of a second, one with unequal weights."""
+WATCHED: Final = ("log joint", "concentration")
+"""The numbers by which mixing is judged: how probable a draw is, and how uneven its clusters are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Settings of BCE by Gibbs."""
+
+    alpha: float = setting(
+        1.0, "prior labels of each object in each cluster (0.01 freezes the chains)", low=1e-6, high=1e6
+    )
+    omega: float = setting(0.1, "prior objects with each label in each cluster", low=1e-6, high=1e6)
+    chains: int = setting(4, "chains, run side by side", low=1)
+    burn_in: int = setting(200, "sweeps of each chain that are thrown away first", low=0)
+    draws: int = setting(200, "draws kept of each chain", low=1)
+    thin: int = setting(1, "sweeps for each draw that is kept", low=1)
+    start: Start = setting("spectral", "where a chain begins: spectral consensus, rows far apart, a base clustering")
+
+
+def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus:
+    """Every object i has shares theta_i of k clusters, every known label y_ij a cluster z_ij drawn from them, and
+    cluster h gives label l in clustering j with chance beta_hj(l).
+
+    theta and beta are integrated out under Dirichlet priors alpha and omega, and each z_ij is drawn in turn given all
+    others: cluster h with chance proportional to (omega + n_hl) / (k_j omega + n_h) (alpha + n_ih), where n_hl and n_h
+    count the other labels of clustering j in cluster h, and n_ih those of object i. Missing labels take no part. A
+    label of clustering j counts w_j in all counts, and a factor x is then Gamma(x + w_j) / Gamma(x).
+
+    Draws of a chain, then chains, are renamed to agree before they are averaged. Memberships are the posterior means of
+    theta_i; objects with the same labels have the same posterior, so that their averages are pooled. Confidence is
+    agreement with the base clusterings: the prior keeps memberships below 1 even where all clusterings agree.
+    """
+    rows = one_row_an_object(ensemble)
+    weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
+    tokens = Tokens(frozen(ensemble.labels[rows]), ensemble.offsets, frozen(weights), k, params.alpha, params.omega)
+    plan = Plan(params.burn_in, params.draws, params.thin)
+    rngs = rng.spawn(params.chains)
+    starts = map_threads(lambda child: start_labels(ensemble, params.start, k, child)[rows], rngs)
+    first = [begin(tokens, chosen, child) for chosen, child in zip(starts, rngs, strict=True)]
+    chains = sample(tokens, plan, first)
+    means = posterior_means(tokens, chains)
+    membership = pooled(means.shares, ensemble.distinct.inverse[rows])[ensemble.distinct.inverse]
+    return Consensus(
+        membership.argmax(axis=1).astype(np.int32),
+        membership=membership,
+        k_asked=k,
+        trace=chains[means.best].trace,
+        **told(chains, plan),
+    )
+
+
+def one_row_an_object(ensemble: Ensemble) -> IntArray:
+    """The rows, each as often as it stands for an object."""
+    times = np.rint(ensemble.counts)
+    if (times != ensemble.counts).any():
+        odd = float(ensemble.counts[times != ensemble.counts][0])
+        raise MethodError(
+            f"bce-gibbs draws object by object, and a row stands for {odd:g} objects; give whole counts, or take a "
+            "method to which counts are weights, such as mm"
+        )
+    return np.repeat(np.arange(len(ensemble)), times.astype(np.int64))
+
+
+def sample(tokens: Tokens, plan: Plan, chains: list[Chain]) -> list[Chain]:
+    """Run all chains in blocks of sweeps; Ctrl-C leaves them after the last whole block, once a draw is kept."""
+    block = max(1, BLOCK // tokens.labels.size)
+    try:
+        while len(chains[0].trace) < plan.sweeps:
+            chains = map_threads(partial(advance, tokens, plan, block), chains)
+            report("bce-gibbs sweeps", len(chains[0].trace), plan.sweeps)
+    except KeyboardInterrupt:
+        if not chains[0].kept:
+            raise
+    return chains
+
+
+def pooled(values: FloatArray, group: IntArray) -> FloatArray:
+    """(groups, columns) the mean of the rows of each group."""
+    sizes = np.bincount(group)
+    return np.stack([np.bincount(group, weights=column) / sizes for column in values.T], axis=1)
+
+
+def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
+    """What a `Consensus` tells of the chains, as its fields."""
+    kept = np.array([chain.kept for chain in chains])
+    found = {name: mixing(kept[:, :, place]) for place, name in enumerate(WATCHED)}
+    mixed = all(one.enough(len(chains)) for one in found.values())
+    interrupted = kept.shape[1] < plan.draws
+    notes = [] if mixed else [_unmixed(found, len(chains))]
+    detail: dict[str, Any] = {
+        "log joint": tuple(kept[:, :, 0].mean(axis=1).tolist()),
+        "draws": kept.shape[0] * kept.shape[1],
+        "mixing": {name: one._asdict() for name, one in found.items()},
+    }
+    if interrupted:
+        detail["interrupted"] = True
+        notes.insert(0, f"interrupted: the average of {kept.shape[1]} of {plan.draws} draws a chain, not converged")
+    return {"converged": mixed and not interrupted, "detail": detail, "notes": tuple(notes)}
+
+
+def _unmixed(found: dict[str, Mixing], chains: int) -> str:
+    rhat = max(one.rhat for one in found.values())
+    size = min(min(one.bulk, one.tail) for one in found.values())
+    return (
+        f"the chains have not mixed well enough: R-hat {rhat:.3g} (at most {MOST_RHAT} is wanted), draws worth "
+        f"{size:.0f} independent ones (at least {DRAWS_PER_CHAIN * chains} are wanted); raise burn_in and draws"
+    )
+
+
+METHOD = Method(
+    fit,
+    Params,
+    takes=Ensemble,
+    cite="wang2009",
+    handles_missing=True,
+    chooses_k=False,
+    deterministic=False,
+    compresses=False,
+)
