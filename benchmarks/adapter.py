@@ -60,11 +60,36 @@ def open_ensembles(labels, method, k):
     return fcluster(linked, k, "maxclust")
 
 
+def stepmix(labels, method, k):
+    """StepMix: a latent class model with one start, as ours; its log-likelihood goes into the report."""
+    import stepmix
+    from stepmix.stepmix import StepMix
+
+    model = StepMix(n_components=k, measurement="categorical", n_init=1, random_state=0, progress_bar=0, verbose=0)
+    table = labels.astype(float)
+    model.fit(table)
+    return model.predict(table), {"log likelihood": float(model.score(table)) * len(table)}
+
+
+def tomotopy_lda(labels, method, k):
+    """tomotopy: collapsed Gibbs sampling of LDA, 100 sweeps on one worker, an object's labels as its words."""
+    import tomotopy
+
+    model = tomotopy.LDAModel(k=k, alpha=1.0, eta=0.1, seed=1)
+    words = [[f"{j}:{label}" for label in range(int(labels.max()) + 1)] for j in range(labels.shape[1])]
+    for row in labels.tolist():
+        model.add_doc([words[j][label] for j, label in enumerate(row)])
+    model.train(100, workers=1)
+    return np.array([int(np.argmax(document.get_topic_dist())) for document in model.docs])
+
+
 RIVALS = {
     "ClusterEnsembles": cluster_ensembles_sano,
     "Cluster_Ensembles": cluster_ensembles_giecold,
     "py-cluster-ensemble": py_cluster_ensemble,
     "OpenEnsembles": open_ensembles,
+    "StepMix": stepmix,
+    "tomotopy": tomotopy_lda,
 }
 
 
@@ -86,14 +111,16 @@ def measured(solve, labels, method, k):
     before, begun, walls, processors = high_water(), time.perf_counter(), [], []
     while not walls or (len(walls) < 5 and time.perf_counter() - begun < PATIENCE):
         wall, used = time.perf_counter(), processor()
-        found = np.asarray(solve(labels, method, k))
+        answer = solve(labels, method, k)
+        found, quality = answer if isinstance(answer, tuple) else (answer, {})
+        found = np.asarray(found)
         walls.append(time.perf_counter() - wall)
         processors.append(processor() - used)
     if found.shape != labels.shape[:1]:
         raise ValueError("gave no labels")
     own, started = high_water(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     memory = started if started > own else own - before  # a child's mark starts at its parent's, so less says nothing
-    return found, {"wall": min(walls), "processor": min(processors), "memory": memory}
+    return found, {"wall": min(walls), "processor": min(processors), "memory": memory, "quality": quality}
 
 
 def main(rival, method, k, limit, paths):

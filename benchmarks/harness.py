@@ -35,6 +35,8 @@ class Reported:
     processor: float = float("nan")
     memory: float = float("nan")
     failure: str = ""
+    quality: dict[str, float] = field(default_factory=dict)
+    """What can be measured only there."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +111,15 @@ def perform(case: Case, contestant: Contestant) -> Measurement:
             contestant.run(contestant.sample())
         data = case.make()
         figures, result = _timed(case, contestant, data)
+        told: dict[str, float] = {}
         if isinstance(result, Reported):
-            figures, failure, result = (result.wall, result.processor, result.memory), result.failure, result.value
-            if failure:
-                return Measurement(contestant.name, failure=failure[:LONGEST])
+            if result.failure:
+                return Measurement(contestant.name, failure=result.failure[:LONGEST])
+            figures, told = (result.wall, result.processor, result.memory), result.quality
+            result = result.value
         quality = case.quality(result, data)
-        return Measurement(contestant.name, *figures, quality if isinstance(quality, dict) else {"quality": quality})
+        told = told | (quality if isinstance(quality, dict) else {"quality": quality})
+        return Measurement(contestant.name, *figures, told)
     except ImportError as error:
         return Measurement(contestant.name, failure=f"not installed here: {error}"[:LONGEST])
     except Exception as error:

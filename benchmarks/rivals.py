@@ -21,6 +21,8 @@ OFFERS = {
     "Cluster_Ensembles": ("cspa", "hgpa", "mcla"),
     "py-cluster-ensemble": ("cspa", "hgpa", "mcla", "lwgp"),
     "OpenEnsembles": ("eac",),
+    "StepMix": ("mm",),
+    "tomotopy": ("bce-gibbs",),
 }
 """Which methods of ours each rival has a public function for."""
 

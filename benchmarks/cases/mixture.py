@@ -1,0 +1,195 @@
+"""The mixture family against mixture, topic-model and k-means packages, and its pass against a loop in C."""
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.cases.graph import CLUSTERS, NOISE, agreement, small
+from benchmarks.data import noisy_table
+from benchmarks.harness import Case, Contestant
+from benchmarks.rivals import rivals_of
+
+ROWS, COLUMNS, LABELS = 10**6, 20, 10
+
+
+def fitted(method: str, **params):
+    """The whole call of `partita.consensus`, from the label table to the result."""
+
+    def run(data):
+        import partita
+
+        return partita.consensus(data[0], method, k=CLUSTERS, seed=0, **params)
+
+    return run
+
+
+def labels_of(found):
+    """The labels of a result, ours or another's."""
+    return getattr(found, "labels", found)
+
+
+def with_likelihood(found, data) -> dict[str, float]:
+    """Agreement, and the log-likelihood where the result is ours; a rival reports its own."""
+    told = {"log likelihood": found.detail["log likelihood"]} if hasattr(found, "detail") else {}
+    return told | agreement(labels_of(found), data)
+
+
+def scatter(found, data) -> dict[str, float]:
+    """The squared distance of the one-hot rows from their cluster's mean, and agreement."""
+    labels, chosen = data[0], np.asarray(labels_of(found))
+    within = 0.0
+    for cluster in np.unique(chosen):
+        members = labels[chosen == cluster]
+        shares = [np.bincount(column) / len(members) for column in members.T]
+        within += len(members) * sum(1 - (share**2).sum() for share in shares)
+    return {"objective": within} | agreement(chosen, data)
+
+
+def one_hot(labels):
+    """The membership matrix, sparse."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    return OneHotEncoder(dtype=np.float64).fit_transform(labels)
+
+
+def one_hot_kmeans(data):
+    """scikit-learn's k-means of the one-hot rows."""
+    from sklearn.cluster import KMeans
+
+    return KMeans(CLUSTERS, random_state=0).fit_predict(one_hot(data[0]))
+
+
+def ten_passes_of_lda(data):
+    """scikit-learn's LDA, ten batch passes, an object's labels as its words."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    model = LatentDirichletAllocation(CLUSTERS, learning_method="batch", max_iter=10, n_jobs=2, random_state=0)
+    return model.fit_transform(one_hot(data[0])).argmax(axis=1)
+
+
+def pass_data():
+    """Random labels, of which hardly two rows are alike, and random parameters."""
+    from partita import Ensemble
+    from partita.core.ensemble import Ensemble as Coded
+    from partita.models.mixture import Mixture
+
+    rng = np.random.default_rng(0)
+    labels = rng.integers(LABELS, size=(ROWS, COLUMNS)).astype(np.int8)
+    probs = rng.dirichlet(np.ones(LABELS), (COLUMNS, CLUSTERS)).transpose(0, 2, 1).reshape(-1, CLUSTERS)
+    known = Ensemble.from_labels(labels[:1000])
+    labels.setflags(write=False)
+    classes = tuple(tuple(range(LABELS)) for _ in range(COLUMNS))
+    ensemble = Coded(labels, (LABELS,) * COLUMNS, known.names, classes, known.weights)
+    return ensemble, Mixture(np.full(CLUSTERS, -np.log(CLUSTERS)), np.log(probs))
+
+
+def our_pass(threads: int):
+    """One expectation pass on so many threads."""
+
+    def run(data):
+        from partita.core.threads import thread_limit
+        from partita.models.mixture import at_site
+
+        with thread_limit(threads):
+            return at_site(data[1], data[0]).log_likelihood
+
+    return run
+
+
+def c_pass(data):
+    """The same pass in C, compiled by the system's compiler for this machine."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        raise ImportError("no C compiler")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "mixture.so"
+        source = Path(__file__).parents[1] / "mixture.c"
+        words = [compiler, "-O3", "-march=native", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
+        if not hasattr(c_pass, "library"):
+            subprocess.run(words, check=True)
+            c_pass.library = ctypes.CDLL(str(library))
+    ensemble, params = data
+    call = c_pass.library.em_pass
+    call.restype = ctypes.c_double
+    expected, masses = np.zeros(params.log_probs.shape), np.zeros(CLUSTERS)
+    arrays = (ensemble.labels, np.ascontiguousarray(params.log_probs), params.log_weights, expected, masses)
+    sizes = (ROWS, COLUMNS, LABELS, CLUSTERS)
+    return call(*(ctypes.c_void_p(a.ctypes.data) for a in arrays), *(ctypes.c_int64(size) for size in sizes))
+
+
+def table():
+    """The table of the graph cases."""
+    return noisy_table(20_000, k=CLUSTERS, noise=NOISE)
+
+
+ABOUT = f"of 20000 x 20 labels, {CLUSTERS} clusters, {NOISE:.0%} noise, from the table to the result"
+CASES = [
+    Case(
+        "mm",
+        f"mixture {ABOUT}",
+        table,
+        (Contestant("partita mm", fitted("mm"), small), *rivals_of("mm", CLUSTERS)),
+        with_likelihood,
+    ),
+    Case(
+        "qmi",
+        f"k-means of labels {ABOUT}",
+        table,
+        (
+            Contestant("partita qmi", fitted("qmi"), small),
+            Contestant("scikit-learn KMeans on one-hot rows", one_hot_kmeans, small),
+        ),
+        scatter,
+        repeats=2,
+    ),
+    Case(
+        "bce-vb",
+        f"Bayesian cluster ensemble {ABOUT}; scikit-learn stops after ten passes, ours when it has converged",
+        table,
+        (
+            Contestant("partita bce-vb", fitted("bce-vb"), small),
+            Contestant("scikit-learn LDA, 10 batch passes", ten_passes_of_lda, small),
+        ),
+        lambda found, data: agreement(labels_of(found), data),
+        repeats=1,
+    ),
+    Case(
+        "bce-gibbs",
+        f"100 Gibbs sweeps in one chain {ABOUT}",
+        table,
+        (
+            Contestant("partita bce-gibbs", fitted("bce-gibbs", chains=1, burn_in=96, draws=4, start="random"), small),
+            *rivals_of("bce-gibbs", CLUSTERS),
+        ),
+        lambda found, data: agreement(labels_of(found), data),
+        repeats=1,
+    ),
+    Case(
+        "mm-pass",
+        f"one EM pass over {ROWS} x {COLUMNS} random labels, {CLUSTERS} components; C is -O3 on one thread",
+        pass_data,
+        (
+            Contestant("C loop, 1 thread", c_pass),
+            Contestant("partita, 1 thread", our_pass(1)),
+            Contestant("partita, 2 threads", our_pass(2)),
+        ),
+        lambda found, data: {"log likelihood": found},
+    ),
+    Case(
+        "mm-huge",
+        f"mm, 30 iterations on 10000000 x 20 labels, {CLUSTERS} clusters, {NOISE:.0%} noise",
+        lambda: noisy_table(10**7, k=CLUSTERS, noise=NOISE),
+        (Contestant("partita mm", fitted("mm", tol=0, max_iter=30), small),),
+        with_likelihood,
+        repeats=0,
+        floor=Contestant("floor: sum of the same bytes", lambda data: data[0].sum() and None),
+        limit=600,
+        allowed=4000,
+        on_request=True,
+        ratios=False,
+    ),
+]
