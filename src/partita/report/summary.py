@@ -58,6 +58,19 @@ def told(consensus: Consensus) -> list[str]:
     return [f"polished: ANMI {done['anmi before']:.4f} became {done['anmi']:.4f} by {moves} moves in {sweeps} sweeps"]
 
 
+def prediction(consensus: Consensus) -> dict[str, Any]:
+    """What is to be said of new objects that a model has placed, ready for JSON."""
+    figures = {name: value for name, value in consensus.detail.items() if name != "confidence"}
+    return {
+        "objects": len(consensus),
+        "objects without labels": consensus.unknown,
+        **figures,
+        "cluster sizes": consensus.sizes.tolist(),
+        "notes": list(consensus.notes),
+        "recipe": recipe_of(consensus),
+    }
+
+
 def summary(consensus: Consensus) -> dict[str, Any]:
     """The result without its objects, ready for JSON."""
     return {
