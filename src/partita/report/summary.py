@@ -19,7 +19,7 @@ def clusters_table(consensus: Consensus) -> TextTable:
     for cluster, size in enumerate(consensus.sizes.tolist()):
         members = consensus.labels == cluster
         sure = None if consensus.confidence is None else consensus.confidence[members]
-        mean, least = (None, None) if sure is None else (float(sure.mean()), float(sure.min()))
+        mean, least = (None, None) if sure is None or not size else (float(sure.mean()), float(sure.min()))
         rows.append((cluster, size, f"{size / known:.0%}", mean, least))
     return TextTable("Clusters", ("cluster", "objects", "share", "mean confidence", "lowest"), tuple(rows))
 
