@@ -26,6 +26,7 @@ def expected(estimator):
         ConsensusClustering(missing=()),
         ConsensusClustering("voting", missing=()),
         ConsensusClustering("qmi", n_clusters=2, missing=()),
+        ConsensusClustering("mm", n_clusters=2, missing=(), params={"smoothing": 0.5}),
     ],
     expected_failed_checks=expected,
 )
@@ -59,6 +60,17 @@ def test_new_objects():
     with pytest.raises(NotFittedError):
         ConsensusClustering("voting").predict(labels)
     assert not hasattr(ConsensusClustering(), "predict")
+
+
+def test_score_is_the_mean_log_likelihood():
+    labels, _ = noisy_labels()
+    model = ConsensusClustering("mm", n_clusters=4, params={"smoothing": 0.5}).fit(labels)
+    assert model.score(labels) == pytest.approx(model.consensus_.log_likelihood(labels) / len(labels))
+    assert model.score(labels[:7]) == pytest.approx(model.consensus_.log_likelihood(labels[:7]) / 7)
+    frame = pd.DataFrame(labels, columns=list("abcdefg"))
+    assert clone(model).fit(frame).score(frame) == pytest.approx(model.score(labels))
+    for other in (ConsensusClustering("voting"), ConsensusClustering("mm", polish=True), ConsensusClustering()):
+        assert not hasattr(other, "score")
 
 
 def test_random_state_kinds():

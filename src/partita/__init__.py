@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from partita.core.errors import PartitaError, PartitaWarning
     from partita.core.soft import SoftEnsemble
     from partita.estimators import ConsensusClustering
-    from partita.io import write
+    from partita.io import load_model, save_model, write
     from partita.polishing import polish
     from partita.registry import methods
 
@@ -31,9 +31,11 @@ __all__ = [
     "__version__",
     "consensus",
     "evaluate",
+    "load_model",
     "methods",
     "polish",
     "read",
+    "save_model",
     "write",
 ]
 
@@ -46,9 +48,11 @@ _HOMES = {
     "SoftEnsemble": "partita.core.soft",
     "consensus": "partita.api",
     "evaluate": "partita.api",
+    "load_model": "partita.io",
     "methods": "partita.registry",
     "polish": "partita.polishing",
     "read": "partita.api",
+    "save_model": "partita.io",
     "write": "partita.io",
 }
 

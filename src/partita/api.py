@@ -7,12 +7,13 @@ from partita import io, registry
 from partita.core import params as settings
 from partita.core.coding import MissingRule
 from partita.core.columns import code_labels
-from partita.core.consensus import Consensus, Recipe, restore
+from partita.core.consensus import Consensus, restore
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length, index_of, places_of
 from partita.core.method import checked_k, suited
 from partita.core.prepare import prepare
+from partita.core.recipe import Recipe
 from partita.core.rng import generator, resolve_seed
 from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit

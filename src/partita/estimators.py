@@ -19,6 +19,11 @@ def _predicts(*what: str) -> Any:
     return lambda estimator: not estimator.polish and registry.get(estimator.method).predicts in what
 
 
+def _has_likelihood(estimator: Any) -> bool:
+    """True for an estimator whose method tells how probable labels are."""
+    return not estimator.polish and registry.get(estimator.method).gives_likelihood
+
+
 class ConsensusClustering(ClusterMixin, BaseEstimator):
     """Consensus of the base clusterings in the columns of X.
 
@@ -97,6 +102,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         """Memberships of new objects, given their labels in the same clusterings."""
         check_is_fitted(self)
         return self.consensus_.predict_proba(self._table(X, reset=False))
+
+    @available_if(_has_likelihood)
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log-likelihood of objects, given their labels in the same clusterings; y is ignored."""
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        return self.consensus_.log_likelihood(table) / len(table)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

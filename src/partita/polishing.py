@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from partita.core.columns import code_labels
-from partita.core.consensus import Consensus, Recipe, restore, usual_notes
+from partita.core.consensus import Consensus, restore, usual_notes
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length, places_of
 from partita.core.method import checked_k, suited
 from partita.core.prepare import Prepared, prepare
+from partita.core.recipe import Recipe
 from partita.core.soft import as_ensemble
 from partita.core.threads import thread_limit
 from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray

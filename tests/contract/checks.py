@@ -5,6 +5,7 @@ a new test: `test_methods.py` crosses the registry with this list.
 """
 
 import dataclasses
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -227,18 +228,68 @@ def check_predicts(name: str, method: Method) -> None:
     ensemble = sample(method)
     result = run(name, ensemble)
     raw = [[None if c == -1 else ensemble.classes[j][c] for j, c in enumerate(row)] for row in ensemble.labels.tolist()]
-    assert np.array_equal(result.predict(raw), result.labels)
+    placed = result.predict(raw)
+    assert (placed == result.labels).mean() >= (0.9 if method.by_estimate else 1)
     stranger = [[99] * len(ensemble.names), raw[0]]
     with pytest.warns(partita.PartitaWarning, match=f"{len(ensemble.names)} labels were never seen"):
         assert result.predict(stranger)[0] == -1
+    assert np.array_equal(result.predict(ensemble), placed)
+    assert np.array_equal(result.predict(SoftEnsemble.from_hard(ensemble)), placed)
     if method.predicts == "memberships":
-        assert np.allclose(result.predict_proba(raw), result.membership)
+        for table in (raw, ensemble, SoftEnsemble.from_hard(ensemble)):
+            assert np.allclose(result.predict_proba(table), result.membership, atol=0.2 if method.by_estimate else 1e-8)
+
+
+def check_places_soft_rows(name: str, method: Method) -> None:
+    """The memberships a soft ensemble was fitted on are placed where they were; labels are cluster numbers."""
+    soft = noisy_soft()
+    result = run(name, soft, 3)
+    assert np.array_equal(result.predict(soft), result.labels)
+    assert method.predicts != "memberships" or np.allclose(result.predict_proba(soft), result.membership)
+    hard = soft.harden()
+    assert np.array_equal(result.predict(hard.labels), result.predict(SoftEnsemble.from_hard(hard)))
+
+
+def check_model_survives_a_file(name: str, method: Method) -> None:
+    """A saved and loaded model gives bit for bit what the fitted one gives."""
+    ensemble = sample(method)
+    tables = [ensemble, noisy_soft()] if takes_soft(method) else [ensemble]
+    for table in tables:
+        result = run(name, table, 3)
+        with tempfile.TemporaryDirectory() as folder:
+            partita.save_model(result, Path(folder) / "model.npz")
+            loaded = partita.load_model(Path(folder) / "model.npz")
+        assert np.array_equal(loaded.predict(table), result.predict(table)) and loaded.recipe == result.recipe
+        if method.predicts == "memberships":
+            assert np.array_equal(loaded.predict_proba(table), result.predict_proba(table), equal_nan=True)
+        if method.gives_likelihood:
+            assert loaded.log_likelihood(table) == result.log_likelihood(table)
+
+
+def check_gives_likelihood(name: str, method: Method) -> None:
+    """Log-probabilities of labels add up over objects; perplexity lies between 1 and that of knowing nothing."""
+    ensemble = sample(method, n=200)
+    result = run(name, ensemble)
+    whole = result.log_likelihood(ensemble)
+    halves = [result.log_likelihood(ensemble.rows(part)) for part in (slice(0, 70), slice(70, None))]
+    assert whole == pytest.approx(sum(halves)) and np.isfinite(whole)
+    assert 1 <= result.perplexity(ensemble) < max(ensemble.sizes)
+
+
+def check_gives_no_likelihood(name: str, method: Method) -> None:
+    """A model without probabilities says so."""
+    result = run(name, sample(method))
+    for measure in (result.log_likelihood, result.perplexity):
+        with pytest.raises(AttributeError, match=f"{name} gives no probabilities"):
+            measure(sample(method))
 
 
 def check_predicts_nothing(name: str, method: Method) -> None:
     """A method that cannot place new objects says so."""
     with pytest.raises(AttributeError, match="cannot place"):
         run(name, sample(method)).predict([[0] * 7])
+    with pytest.raises(MethodError, match="has no model to save"):
+        partita.save_model(run(name, sample(method)), "model.npz")
 
 
 def check_takes_soft(name: str, method: Method) -> None:
@@ -338,6 +389,10 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_needs_k, lambda method: not method.chooses_k),
     (check_trace_is_monotone, lambda method: method.monotone is not None),
     (check_predicts, lambda method: method.predicts != "no"),
+    (check_places_soft_rows, lambda method: method.predicts != "no" and takes_soft(method)),
+    (check_model_survives_a_file, lambda method: method.predicts != "no"),
+    (check_gives_likelihood, lambda method: method.gives_likelihood),
+    (check_gives_no_likelihood, lambda method: method.predicts != "no" and not method.gives_likelihood),
     (check_predicts_nothing, lambda method: method.predicts == "no"),
     (check_takes_soft, takes_soft),
     (check_hard_is_soft_with_one_hot_rows, lambda method: method.takes is SoftEnsemble),

@@ -122,14 +122,13 @@ def test_tables_come_back_under_the_users_codes(labels, seed):
     prepared = prepare(part)
     rng = np.random.default_rng(seed)
     small = tuple(rng.random((3, size)) for size in prepared.ensemble.sizes)
-    large = prepared.expand_tables(small, part.sizes, -7.0)
-    assert [table.shape for table in large] == [(3, size) for size in part.sizes]
+    large, seen = prepared.expand_tables(small, len(part.names)), prepared.seen(len(part.names))
     for j, table in enumerate(large):
-        for code in range(part.sizes[j]):
-            occurs = (part.labels[:, j] == code).any()
-            p = prepared.columns.index(j) if j in prepared.columns else -1
-            expected = small[p][:, prepared.codes[p][code]] if occurs else np.full(3, -7.0)
-            assert np.array_equal(table[:, code], expected)
+        occurring = sorted(set(part.labels[:, j].tolist()) - {-1})
+        assert seen[j].tolist() == occurring and table.shape == (3, len(occurring))
+        for place, code in enumerate(occurring):
+            p = prepared.columns.index(j)
+            assert np.array_equal(table[:, place], small[p][:, prepared.codes[p][code]])
 
 
 def test_nothing_left_is_an_error():

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partita.cli import demo, evaluate, methods, run
+from partita.cli import demo, evaluate, methods, predict, run
 from partita.core.errors import PartitaError
 from partita.version import __version__
 
@@ -22,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(run.run)
+app.command("predict")(predict.predict)
 app.command("evaluate")(evaluate.evaluate)
 app.command("methods")(methods.methods)
 app.command("demo")(demo.demo)

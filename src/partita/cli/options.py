@@ -9,9 +9,15 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from partita.cli.progress import Bar
-from partita.core.errors import FileError, ParameterError
+from partita.core.errors import FileError, MethodError, ParameterError
 from partita.core.progress import reporting
 from partita.core.threads import thread_limit
+
+
+def output_formats(incomplete: str) -> list[str]:
+    """For completion: the formats that begin so."""
+    return [name for name in ("csv", "tsv", "parquet", "json") if name.startswith(incomplete)]
+
 
 LabelFile: TypeAlias = Annotated[
     str,
@@ -46,8 +52,22 @@ Transpose: TypeAlias = Annotated[
 Header: TypeAlias = Annotated[
     bool | None, typer.Option("--header/--no-header", help="The first line of a CSV has names / is data.")
 ]
+OutputFormat: TypeAlias = Annotated[
+    str | None, typer.Option("--format", help="csv, tsv, parquet or json.", autocompletion=output_formats)
+]
 InputFormat: TypeAlias = Annotated[
     str | None, typer.Option("--input-format", metavar="NAME", help="csv, tsv, parquet, npy, npz, mat or h5ad.")
+]
+Output: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Where the result goes: .csv, .tsv, .parquet, .json (csv and tsv also .gz); - is stdout.",
+    ),
+]
+Membership: TypeAlias = Annotated[
+    bool, typer.Option("--membership/--no-membership", help="Write the membership columns / leave them out.")
 ]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Fixes every random choice.")]
 Threads: TypeAlias = Annotated[
@@ -65,15 +85,10 @@ def method_names(incomplete: str) -> list[str]:
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
-def output_formats(incomplete: str) -> list[str]:
-    """For completion: the formats that begin so."""
-    return [name for name in ("csv", "tsv", "parquet", "json") if name.startswith(incomplete)]
-
-
-def check_apart(source: str, output: str) -> None:
+def check_apart(source: str, output: str, what: str = "label table") -> None:
     """Refuse to write the result over the file it is made from."""
     if output != "-" and Path(output).exists() and Path(source).exists() and Path(source).samefile(output):
-        raise FileError(f"{output}: the result would overwrite the label table; choose another --output")
+        raise FileError(f"{output}: the result would overwrite the {what}; choose another --output")
 
 
 def read_options(
@@ -118,6 +133,21 @@ def pairs(words: list[str] | None, option: str) -> dict[str, str]:
             raise ParameterError(f"{option} {word}: write {option} NAME=VALUE")
         found[name] = value
     return found
+
+
+def check_model(path: str, labels: str, output: str, method: str, polish: bool) -> None:
+    """Refuse, before the work, a model that could not be saved."""
+    from partita import io, registry
+
+    if registry.get(method).predicts == "no":
+        able = ", ".join(row["name"] for row in registry.methods() if row["new objects"] != "no")
+        raise MethodError(f"--save-model {path}: {method} cannot place new objects; these methods can: {able}")
+    if polish:
+        raise ParameterError(f"--save-model {path}: polished labels have no model; leave out --polish or --save-model")
+    io.check_model_path(path)
+    check_apart(labels, path)
+    if Path(path).resolve() == Path(output).resolve():
+        raise FileError(f"{path}: --save-model and --output name the same file; choose another")
 
 
 def settings(words: list[str] | None) -> dict[str, str]:

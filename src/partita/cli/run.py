@@ -14,14 +14,7 @@ if TYPE_CHECKING:
 
 def run(
     labels: options.LabelFile,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Where the result goes: .csv, .tsv, .parquet, .json (csv and tsv also .gz); - is stdout.",
-        ),
-    ] = "-",
+    output: options.Output = "-",
     method: Annotated[
         str,
         typer.Option(
@@ -55,11 +48,11 @@ def run(
     polish: Annotated[
         bool, typer.Option("--polish", help="Then move objects between clusters while ANMI rises.")
     ] = False,
-    membership: Annotated[
-        bool, typer.Option("--membership/--no-membership", help="Write the membership columns / leave them out.")
-    ] = True,
-    output_format: Annotated[
-        str | None, typer.Option("--format", help="csv, tsv, parquet or json.", autocompletion=options.output_formats)
+    membership: options.Membership = True,
+    output_format: options.OutputFormat = None,
+    save_model: Annotated[
+        str | None,
+        typer.Option("--save-model", metavar="FILE", help="Keep the fitted model (.npz) for `partita predict`."),
     ] = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -77,6 +70,8 @@ def run(
     kind = "json" if as_json and output == "-" else output_format
     io.check_writable(output, kind)
     options.check_apart(labels, output)
+    if save_model is not None:
+        options.check_model(save_model, labels, output, method, polish)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
     with options.working(threads, quiet):
         ensemble = io.read(labels, wanted)
@@ -84,6 +79,8 @@ def run(
             ensemble = ensemble.harden()
         params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
+    if save_model is not None:
+        io.save_model(result, save_model)
     io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
 

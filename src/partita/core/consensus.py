@@ -10,21 +10,8 @@ from numpy.typing import NDArray
 from partita.core.coding import MissingRule, code_integers
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
+from partita.core.recipe import Recipe
 from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen, smallest_type
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """All that is needed to repeat a result."""
-
-    method: str
-    params: Mapping[str, Any]
-    k: int | None
-    seed: int
-    version: str
-    fingerprint: str
-    compress: bool = True
-    polish: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +84,23 @@ class Consensus(FrozenArrays):
         return f"Consensus({len(self)} objects in {clusters}{asked}{anmi}{by})"
 
     def predict_proba(self, table: Any) -> FloatArray:
-        """Memberships of new objects, given their labels in the same clusterings; see `ColumnModel`."""
-        return self._placing().membership(table)
+        """Memberships of new objects, given their labels in the same clusterings; NaN where none is known."""
+        return self._placing().predict_proba(table)
 
     def predict(self, table: Any) -> IntArray:
-        """Labels of new objects, given their labels in the same clusterings; MISSING where none is known."""
-        return self._placing().labels(table)
+        """Labels of new objects, given their labels in the same clusterings; MISSING where none is known.
+
+        `table` is an `Ensemble`, a `SoftEnsemble` or any table of labels; see `ColumnModel.predict`.
+        """
+        return self._placing().predict(table)
+
+    def log_likelihood(self, table: Any) -> float:
+        """The logarithm of the probability of new objects' labels, for methods that model it; see `ColumnModel`."""
+        return self._placing().log_likelihood(table)
+
+    def perplexity(self, table: Any) -> float:
+        """exp(-log-likelihood / number of known labels) of new objects; at least 1, lower is better."""
+        return self._placing().perplexity(table)
 
     def _placing(self) -> ColumnModel:
         if self.model is None:
@@ -135,9 +133,10 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     if confidence is not None:
         confidence = frozen(prepared.expand(confidence, np.nan))
     if model is not None:
-        model = model.restored(prepared, ensemble, order)
+        model = model.restored(prepared, ensemble, order, result.recipe)
         if membership is None and model.link == "share":
-            membership = frozen(model.shares(ensemble.labels, prepared.inverse == MISSING))
+            membership = model.assign(model.coded(ensemble).rows).membership
+            assert membership is not None
             confidence = frozen(membership[np.arange(len(labels)), labels])
     return replace(
         result,
@@ -150,6 +149,35 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         ),
         notes=result.notes + usual_notes(labels, result.k_asked),
         ids=ensemble.ids,
+    )
+
+
+def placed(model: ColumnModel, table: Any) -> Consensus:
+    """New objects where a fitted model places them: clusters keep the model's numbers.
+
+    `detail` tells how many labels were never seen in training and, for models with probabilities, the log-likelihood
+    and the perplexity of the known labels.
+    """
+    rows, unseen = model.coded(table)
+    found = model.assign(rows)
+    detail: dict[str, Any] = {"labels never seen": unseen}
+    notes = usual_notes(found.labels, None)
+    if found.log_chances is not None and found.known.any():
+        likelihood = model.likelihood(rows, found)
+        detail |= {"log likelihood": likelihood.total, "perplexity": likelihood.perplexity}
+        notes += (likelihood.note,) if likelihood.note else ()
+    confidence = None
+    if found.membership is not None:
+        confidence = found.membership[np.arange(len(rows)), found.labels]
+        detail["confidence"] = "membership in the cluster"
+    return Consensus(
+        found.labels,
+        membership=found.membership,
+        confidence=confidence,
+        detail=FrozenDict(detail),
+        notes=notes,
+        recipe=model.recipe,
+        ids=rows.ids,
     )
 
 

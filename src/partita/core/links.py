@@ -1,30 +1,95 @@
-"""How the scores of clusters become memberships."""
+"""How a fitted model places rows: its numbers and the rows' labels become memberships and, for some, probabilities.
+
+A link takes the model's `bias` (k,), its `tables` (t, k) with one row for each label of all clusterings together, the
+`weights` (r,) of the clusterings and the rows, labels or memberships under the model's codes. A new kind of model is
+one function and one line in `LINKS`.
+"""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from partita.core.counting import column_scores
+from partita.core.dirichlet import Bce, infer
+from partita.core.ensemble import Ensemble
+from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray
 from partita.kernels.mixture import share_out
+from partita.kernels.scores import IMPOSSIBLE
 
-Link: TypeAlias = Literal["share", "softmax", "best"]
-"""Scores divided by their sum, logarithms of unscaled chances, or scores of which only the best is known."""
+ROWS: Final = 1 << 12
+"""Rows worth a call of the compiled pass."""
+
+Rows: TypeAlias = Ensemble | SoftEnsemble
 
 
-def as_shares(scores: FloatArray) -> FloatArray:
-    """Scores divided by their sum, in place; equal shares where all are 0, since nothing speaks for any cluster."""
+class Placed(NamedTuple):
+    """Where rows belong."""
+
+    memberships: FloatArray
+    """(n, k) rows sum to 1."""
+    log_chances: FloatArray | None = None
+    """(n,) the logarithm of the probability of each row's labels, -inf where it is 0; None where a model has none."""
+
+
+LinkFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, Rows], Placed]
+
+
+def share(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+    """Scores divided by their sum; equal shares where all are 0, since nothing speaks for any cluster."""
+    scores = column_scores(tables, rows, bias)
     scores[scores.sum(axis=1) == 0] = 1.0
-    shares: FloatArray = np.divide(scores, scores.sum(axis=1, keepdims=True), out=scores)
-    return shares
+    scores /= scores.sum(axis=1, keepdims=True)
+    return Placed(scores)
 
 
-def as_chances(scores: FloatArray) -> FloatArray:
-    """Exponentials of the scores divided by their sum, in place."""
-    map_chunks(partial(share_out, scores, np.empty(len(scores))), len(scores))
-    return scores
+def best(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+    """All to the cluster of highest score, the first of equals."""
+    scores = column_scores(tables, rows, bias)
+    winners = scores.argmax(axis=1)
+    scores[:] = 0.0
+    scores[np.arange(len(scores)), winners] = 1.0
+    return Placed(scores)
 
 
-MEMBERSHIPS: Final[dict[str, Callable[[FloatArray], FloatArray]]] = {"share": as_shares, "softmax": as_chances}
+def softmax(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+    """Scores are logarithms of joint probabilities: of the cluster and of the row's labels."""
+    shares, chances = shared_out(bias, tables, rows)
+    never = tables <= IMPOSSIBLE
+    if never.any():
+        against = column_scores(never.astype(np.float64), rows, (bias <= IMPOSSIBLE).astype(np.float64))
+        chances[(against > 0).all(axis=1)] = -np.inf
+    return Placed(shares, chances)
+
+
+def dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+    """Bayesian cluster ensembles: the bias is alpha, the tables hold log beta, and each row is inferred on its own.
+
+    In place of the probability of a row's labels, which has no closed form, stands its lower bound.
+    """
+    gamma, bounds = infer(Bce(bias, tables), rows, weights)
+    gamma /= gamma.sum(axis=1, keepdims=True)
+    never = (tables <= IMPOSSIBLE).all(axis=1)
+    if never.any():
+        bounds[column_scores(never.astype(np.float64)[:, None], rows, np.zeros(1))[:, 0] > 0] = -np.inf
+    return Placed(gamma, bounds)
+
+
+def shared_out(bias: FloatArray, tables: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    """(n, k) exponentials of the scores divided by their sum, and the (n,) logarithms of the sums."""
+    scores, chances = column_scores(tables, rows, bias), np.empty(len(rows))
+    map_chunks(partial(share_out, scores, chances), len(rows), ROWS)
+    return scores, chances
+
+
+LINKS: Final[dict[str, LinkFunction]] = {
+    "share": share,
+    "softmax": softmax,
+    "dirichlet": dirichlet,
+    "best": best,
+}
+LABELS_ONLY: Final = frozenset({"best"})
+"""Links that tell the best cluster alone; their memberships are all or nothing and not shown."""

@@ -36,6 +36,10 @@ class Method:
     """Makes no random choice, so that the seed changes nothing."""
     predicts: Literal["memberships", "labels", "no"] = "no"
     """What it can tell of new objects: `Consensus.model` is set unless "no", with memberships or labels alone."""
+    gives_likelihood: bool = False
+    """Its model tells how probable labels are: `log_likelihood` and `perplexity` of new objects."""
+    by_estimate: bool = False
+    """Places objects by point estimates of what the fit averaged over: one near a tie may go elsewhere than in it."""
     compresses: bool = True
     """Works on distinct rows with multiplicities and gives what it gives on the full table."""
     together: bool = False

@@ -1,38 +1,64 @@
-"""ColumnModel: a fitted consensus whose scores add over clusterings, so that it can place new objects."""
+"""ColumnModel: a fitted consensus that can place new objects by the labels they carry."""
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.coding import NOTHING_SAID, Label, MissingRule, label_key
-from partita.core.columns import index_column
-from partita.core.errors import PartitaWarning, TableError
-from partita.core.links import MEMBERSHIPS, Link
-from partita.core.tables import as_table
+from partita.core.coding import NOTHING_SAID, Label, MissingRule
+from partita.core.counting import column_scores
+from partita.core.ensemble import Ensemble
+from partita.core.errors import PartitaWarning
+from partita.core.likelihood import Likelihood
+from partita.core.links import LABELS_ONLY, LINKS, Placed, Rows
+from partita.core.newrows import Clusterings, NewRows, code_rows
+from partita.core.recipe import Recipe
 from partita.core.threads import map_chunks
-from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, sealed
-from partita.kernels.scores import add_scores, pick_winners
+from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, IntArray, sealed
+from partita.kernels.scores import pick_winners
 
 if TYPE_CHECKING:
     from partita.core.prepare import Prepared
 
 
+class Assignment(NamedTuple):
+    """Where a model places rows."""
+
+    labels: IntArray
+    """(n,) the best cluster, MISSING where nothing is known."""
+    membership: FloatArray | None
+    """(n, k) NaN rows where nothing is known; None where it was not asked for or the model tells labels alone."""
+    log_chances: FloatArray | None
+    """(n,) log-probabilities, 0 where nothing is known; None for a model without probabilities."""
+    known: FloatArray
+    """(n,) how many labels are known of a row, each counting with the weight of its clustering."""
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnModel(FrozenArrays):
-    """Scores of the clusters for an object: `bias + sum over its known labels of tables[j][:, label]`."""
+    """A fitted consensus as one number for each cluster and one for each label of each clustering in each cluster.
+
+    How they place a row is told by the link: most add up `bias + sum over known labels of tables[j][:, label]`.
+    `partita.save_model` and `partita.load_model` keep it in a file.
+
+    >>> import partita
+    >>> model = partita.consensus([["a", 1], ["a", 1], ["b", 2], ["b", 2]], "mm", 2, smoothing=0.5).model
+    >>> model.predict([["b", 2], [None, 1]]).tolist()
+    [1, 0]
+    """
 
     bias: FloatArray
     """(k,)"""
     tables: tuple[FloatArray, ...]
     """Per clustering j: (k, labels of j)."""
-    link: Link
-    """How scores become memberships; see `core.links`."""
+    link: str
+    """How rows become memberships; a name in `core.links.LINKS`."""
     names: tuple[str, ...] = ()
     classes: tuple[tuple[Label, ...], ...] = ()
+    """Per clustering the labels seen in training; none where it took no part, being empty or of weight 0."""
     missing: MissingRule = NOTHING_SAID
     strength: FloatArray | None = None
     """(k,) which of several best clusters wins; without it the first does."""
@@ -40,24 +66,129 @@ class ColumnModel(FrozenArrays):
     """(k, t) above 0 where one of all labels pleads for a cluster among the best, before strength decides."""
     weights: FloatArray | None = None
     """(r,) weights of the clusterings, 1 on average, for models that give probabilities."""
+    recipe: Recipe | None = None
+    """How it was made."""
+
+    def __repr__(self) -> str:
+        by = f" by {self.recipe.method}" if self.recipe else ""
+        return f"ColumnModel({len(self.bias)} clusters from {len(self.tables)} clusterings{by})"
 
     @property
     def offsets(self) -> NDArray[np.int64]:
         """(r + 1,) where each clustering's labels begin among all labels."""
         return np.concatenate([[0], np.cumsum([table.shape[1] for table in self.tables])]).astype(np.int64)
 
-    def scores(self, codes: IntArray) -> FloatArray:
-        """(n, k) scores of rows of label codes; MISSING adds nothing."""
-        total = np.tile(self.bias, (len(codes), 1))
-        stacked = np.ascontiguousarray(np.concatenate(self.tables, axis=1).T)
-        map_chunks(partial(add_scores, sealed(codes), self.offsets, stacked, total), len(codes))
-        return total
+    @cached_property
+    def stacked(self) -> FloatArray:
+        """(t, k) the tables one below the other."""
+        return np.ascontiguousarray(np.concatenate(self.tables, axis=1).T)
 
-    def winners(self, codes: IntArray, scores: FloatArray) -> IntArray:
+    def predict(self, table: Any) -> IntArray:
+        """(n,) the best cluster of each new object, MISSING where none of its labels is known.
+
+        `table` is an `Ensemble`, a `SoftEnsemble` or any table of labels. Clusterings are found by name, or by place in
+        a table without names. A label never seen in training is treated as missing, with a warning that counts them.
+        """
+        return self.assign(self.encode(table), membership=False).labels
+
+    def predict_proba(self, table: Any) -> FloatArray:
+        """(n, k) memberships of new objects, NaN rows where none of its labels is known; tables as in `predict`."""
+        if self.link in LABELS_ONLY:
+            raise AttributeError("this method gives labels for new objects, not memberships; use predict")
+        found = self.assign(self.encode(table)).membership
+        assert found is not None
+        return found
+
+    def log_likelihood(self, table: Any) -> float:
+        """The logarithm of the probability of the known labels; a row without any adds 0.
+
+        -inf, with a warning, where some row is impossible under the model. A clustering of weight w counts as if each
+        of its labels were seen w times.
+        """
+        return self._warned_likelihood(table).total
+
+    def perplexity(self, table: Any) -> float:
+        """exp(-log-likelihood / number of known labels): as if each label were one of so many equally likely ones."""
+        return self._warned_likelihood(table).perplexity
+
+    def likelihood(self, rows: Rows, found: Assignment) -> Likelihood:
+        """What the model makes of rows under its codes, once they are placed."""
+        if found.log_chances is None:
+            raise AttributeError(
+                f"{self._method} gives no probabilities of labels; choose a method that does, such as mm"
+            )
+        excluded = int(np.count_nonzero(np.isneginf(found.log_chances)))
+        total = float((rows.counts * found.log_chances).sum())
+        return Likelihood(total, float((rows.counts * found.known).sum()), excluded)
+
+    def _warned_likelihood(self, table: Any) -> Likelihood:
+        rows = self.encode(table, stacklevel=5)
+        found = self.likelihood(rows, self.assign(rows, membership=False))
+        if found.note:
+            warnings.warn(found.note, PartitaWarning, stacklevel=4)
+        return found
+
+    @property
+    def _method(self) -> str:
+        return self.recipe.method if self.recipe else "this method"
+
+    def coded(self, table: Any) -> NewRows:
+        """New rows under the training codes, and how many of their labels were never seen."""
+        return code_rows(table, Clusterings(self.names, self.classes, self.missing))
+
+    def encode(self, table: Any, stacklevel: int = 4) -> Rows:
+        """New rows under the training codes, with a warning that counts labels never seen."""
+        rows, unseen = self.coded(table)
+        if unseen:
+            warnings.warn(
+                f"{unseen} labels were never seen in training and are treated as missing",
+                PartitaWarning,
+                stacklevel=stacklevel,
+            )
+        return rows
+
+    def scores(self, rows: Rows) -> FloatArray:
+        """(n, k) the bias plus what the labels of each row add."""
+        return column_scores(self.stacked, rows, self.bias)
+
+    def place(self, rows: Rows) -> Placed:
+        """Memberships and log-probabilities of rows under the model's codes."""
+        weights = np.ones(len(self.tables)) if self.weights is None else self.weights
+        return LINKS[self.link](self.bias, self.stacked, weights, rows)
+
+    def assign(self, rows: Rows, membership: bool = True) -> Assignment:
+        """Labels and, if asked for, memberships of rows under the model's codes, some rows at a time."""
+        keep = membership and self.link not in LABELS_ONLY
+        shares = np.empty((len(rows), len(self.bias))) if keep else None
+
+        def part(start: int, stop: int) -> tuple[IntArray, FloatArray | None, FloatArray]:
+            some = rows.rows(slice(start, stop))
+            found, chances = self.place(some)
+            labels, known = self.winners(some, found), self._known(some)
+            empty = known == 0
+            labels[empty], found[empty] = MISSING, np.nan
+            if chances is not None:
+                chances[empty] = 0.0
+            if shares is not None:
+                shares[start:stop] = found
+            return labels, chances, known
+
+        parts = map_chunks(part, len(rows))
+        labels, chances, known = zip(*parts, strict=True)
+        log_chances = None if chances[0] is None else np.concatenate(chances)
+        return Assignment(np.concatenate(labels), shares, log_chances, np.concatenate(known))
+
+    def _known(self, rows: Rows) -> FloatArray:
+        known: BoolArray = rows.labels != MISSING if isinstance(rows, Ensemble) else rows.known
+        weights = np.ones(len(self.tables)) if self.weights is None else self.weights
+        return np.asarray(known @ weights)
+
+    def winners(self, rows: Rows, scores: FloatArray) -> IntArray:
         """(n,) the cluster of highest score; of equals the one a reference label pleads for, then the strongest."""
         if self.strength is None:
             first: IntArray = scores.argmax(axis=1).astype(np.int32)
             return first
+        codes = rows.labels if isinstance(rows, Ensemble) else rows.harden().labels
         own, places = np.full(len(codes), MISSING, np.int32), self.offsets
         for j, column in enumerate(codes.T):
             pleas = None if self.reference is None else self.reference[:, places[j] : places[j + 1]]
@@ -68,75 +199,24 @@ class ColumnModel(FrozenArrays):
         map_chunks(partial(pick_winners, scores, sealed(self.strength), own, chosen), len(codes))
         return chosen
 
-    def labels(self, table: Any) -> IntArray:
-        """(n,) the best cluster of each new object, MISSING where none of its labels is known."""
-        codes = self.encode(table)
-        best = self.winners(codes, self.scores(codes))
-        best[(codes == MISSING).all(axis=1)] = MISSING
-        return best
-
-    def membership(self, table: Any) -> FloatArray:
-        """(n, k) memberships of new objects, NaN rows where none of its labels is known."""
-        if self.link == "best":
-            raise AttributeError("this method gives labels for new objects, not memberships; use predict")
-        codes = self.encode(table)
-        return self.shares(codes, (codes == MISSING).all(axis=1))
-
-    def shares(self, codes: IntArray, unknown: NDArray[np.bool_]) -> FloatArray:
-        """(n, k) memberships of rows of label codes, NaN where nothing is known."""
-        shares = MEMBERSHIPS[self.link](self.scores(codes))
-        shares[unknown] = np.nan
-        return shares
-
-    def encode(self, table: Any) -> IntArray:
-        """New labels under the training codes; columns are found by name, or by place in a table without names.
-
-        A label never seen in training is treated as missing, with a warning that counts such cells.
-        """
-        found = as_table(table)
-        unnamed = found.names == tuple(f"c{j}" for j in range(len(found.names)))
-        if set(self.names) <= set(found.names) and not (unnamed and len(found.names) != len(self.names)):
-            columns = [found.columns[found.names.index(name)] for name in self.names]
-        elif unnamed and len(found.names) == len(self.names):
-            columns = list(found.columns)
-        elif unnamed:
-            raise TableError(
-                f"the new table has {len(found.names)} clusterings, the model {len(self.names)}; give the same"
-            )
-        else:
-            absent = next(name for name in self.names if name not in found.names)
-            raise TableError(f"the new table has no clustering {absent!r}; give the same clusterings as in training")
-        parts = [self._encode_column(j, column) for j, column in enumerate(columns)]
-        unseen = sum(count for _, count in parts)
-        if unseen:
-            warnings.warn(
-                f"{unseen} labels were never seen in training and are treated as missing", PartitaWarning, stacklevel=3
-            )
-        return np.stack([codes for codes, _ in parts], axis=1)
-
-    def _encode_column(self, j: int, column: Any) -> tuple[IntArray, int]:
-        indexed = index_column(column, self.names[j])
-        place = {label_key(value): code for code, value in enumerate(self.classes[j])}
-        target = np.array([place.get(label_key(value), MISSING) for value in indexed.values] + [MISSING], np.int64)
-        blank = np.array([self.missing.drops(value) for value in indexed.values] + [True])
-        codes = target[indexed.indices]
-        return codes, int(np.count_nonzero((codes == MISSING) & ~blank[indexed.indices]))
-
-    def restored(self, prepared: "Prepared", ensemble: Any, order: IntArray) -> "ColumnModel":
+    def restored(self, prepared: "Prepared", ensemble: Any, order: IntArray, recipe: Recipe | None) -> "ColumnModel":
         """The model of a prepared table as the model of the user's, its clusters in the given order."""
-        tables = prepared.expand_tables(self.tables, ensemble.sizes, 0.0)
         reference = self.reference
         if reference is not None:
             parts = tuple(np.split(reference, self.offsets[1:-1], axis=1))
-            reference = np.concatenate(prepared.expand_tables(parts, ensemble.sizes, 0.0), axis=1)[order]
+            reference = np.concatenate(prepared.expand_tables(parts, len(ensemble.names)), axis=1)[order]
+        seen = prepared.seen(len(ensemble.names))
         return replace(
             self,
             bias=self.bias[order],
-            tables=tuple(table[order] for table in tables),
+            tables=tuple(table[order] for table in prepared.expand_tables(self.tables, len(ensemble.names))),
             names=ensemble.names,
-            classes=ensemble.classes,
+            classes=tuple(
+                tuple(values[code] for code in codes) for values, codes in zip(ensemble.classes, seen, strict=True)
+            ),
             missing=getattr(ensemble, "missing", NOTHING_SAID),
             strength=None if self.strength is None else self.strength[order],
             reference=reference,
-            weights=None if self.weights is None else prepared.expand_columns(self.weights, len(ensemble.sizes)),
+            weights=None if self.weights is None else prepared.expand_columns(self.weights, len(ensemble.names)),
+            recipe=recipe,
         )

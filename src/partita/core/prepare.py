@@ -52,14 +52,18 @@ class Prepared:
         expanded[self.inverse == MISSING] = fill
         return expanded
 
-    def expand_tables(
-        self, tables: tuple[FloatArray, ...], sizes: tuple[int, ...], fill: float
-    ) -> tuple[FloatArray, ...]:
-        """Per-column tables (k, labels here) as tables for the user's columns and labels."""
-        restored = [np.full((tables[0].shape[0], size), fill) for size in sizes]
+    def seen(self, columns: int) -> tuple[IntArray, ...]:
+        """For each of the user's columns the labels that occur here; none in a column that took no part."""
+        found = [np.empty(0, np.int64)] * columns
+        for column, codes in zip(self.columns, self.codes, strict=True):
+            found[column] = np.flatnonzero(codes != MISSING)
+        return tuple(found)
+
+    def expand_tables(self, tables: tuple[FloatArray, ...], columns: int) -> tuple[FloatArray, ...]:
+        """Per-column tables (k, labels here) as tables for the user's columns and those of their labels that occur."""
+        restored = [np.empty((tables[0].shape[0], 0))] * columns
         for table, column, codes in zip(tables, self.columns, self.codes, strict=True):
-            known = codes != MISSING
-            restored[column][:, known] = table[:, codes[known]]
+            restored[column] = table[:, codes[codes != MISSING]]
         return tuple(restored)
 
     def expand_columns(self, values: FloatArray, columns: int) -> FloatArray:

@@ -50,14 +50,15 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     strength = rng.permutation(groups.tables.shape[1]).astype(np.float64)
     model = ColumnModel(np.zeros(len(strength)), tables, "share", strength=strength)
     labels, best = np.empty(len(ensemble), np.int32), np.empty(len(ensemble))
-    map_chunks(partial(elect, model, ensemble.labels, labels, best), len(ensemble))
+    map_chunks(partial(elect, model, ensemble, labels, best), len(ensemble))
     return Consensus.hard(labels, model=model, per_object=FrozenDict(association=best), **told(groups.partition))
 
 
-def elect(model: ColumnModel, codes: IntArray, labels: IntArray, best: FloatArray, start: int, stop: int) -> None:
+def elect(model: ColumnModel, ensemble: Ensemble, labels: IntArray, best: FloatArray, start: int, stop: int) -> None:
     """The winning group of some rows and their association with it."""
-    scores = model.scores(codes[start:stop])
-    labels[start:stop] = model.winners(codes[start:stop], scores)
+    rows = ensemble.rows(slice(start, stop))
+    scores = model.scores(rows)
+    labels[start:stop] = model.winners(rows, scores)
     best[start:stop] = scores[np.arange(stop - start), labels[start:stop]]
 
 

@@ -66,7 +66,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     totals, _ = label_counts(ensemble, np.zeros(len(ensemble), np.int32), 1)
     strength = np.concatenate(tables, axis=1) @ totals[:, 0]
     model = ColumnModel(np.zeros(reference.k), tables, "share", strength=strength, reference=reference.pleas(ensemble))
-    labels = np.concatenate(map_chunks(partial(elect, model, ensemble.labels), len(ensemble)))
+    labels = np.concatenate(map_chunks(partial(elect, model, ensemble), len(ensemble)))
     return Consensus.hard(
         labels,
         k_asked=k,
@@ -79,10 +79,10 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     )
 
 
-def elect(model: ColumnModel, labels: IntArray, start: int, stop: int) -> IntArray:
+def elect(model: ColumnModel, ensemble: Ensemble, start: int, stop: int) -> IntArray:
     """The winners of some rows; their votes are not kept, but counted once more for the user's objects."""
-    codes = labels[start:stop]
-    return model.winners(codes, model.scores(codes))
+    rows = ensemble.rows(slice(start, stop))
+    return model.winners(rows, model.scores(rows))
 
 
 def choose_reference(ensemble: Ensemble, k: int | None) -> Reference:

@@ -2,6 +2,7 @@
 
 from partita.io.formats import detect_format
 from partita.io.labelling import Labelling, match, read_labels
+from partita.io.models import check_model_path, load_model, save_model
 from partita.io.options import ReadOptions
 from partita.io.reading import read
 from partita.io.writing import check_writable, replacing, write
@@ -9,11 +10,14 @@ from partita.io.writing import check_writable, replacing, write
 __all__ = [
     "Labelling",
     "ReadOptions",
+    "check_model_path",
     "check_writable",
     "detect_format",
+    "load_model",
     "match",
     "read",
     "read_labels",
     "replacing",
+    "save_model",
     "write",
 ]

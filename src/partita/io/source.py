@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import sys
 import warnings
 import zlib
@@ -90,15 +91,22 @@ def guarded(read: Callable[[], T], what: str) -> T:
         raise FileError(f"cannot be read as {what}: it is cut off or damaged ({reason}); make it again") from None
 
 
+def checked_path(path: Any) -> Path:
+    """A path that the system can be asked for."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise FileError(f"{type(path).__name__} is not a path; give the name of a file")
+    if "\0" in str(path):
+        raise FileError("the path holds a zero byte; check the path")
+    return Path(path)
+
+
 def open_source(path: str | Path, kind: str | None, known: tuple[str, ...]) -> Source:
     """The file at `path` (`-` for standard input), with its bytes in memory when it is text, compressed or a stream."""
     asked = None if kind is None else check_format(kind, known)
     if str(path) == STREAM:
         data = _unpacked(_drained(sys.stdin.buffer))
         return _checked(Source(asked or _looks(data[:MAGIC_BYTES].tobytes()), None, data))
-    place = Path(path)
-    if "\0" in str(place):
-        raise FileError("the path holds a zero byte; check the path")
+    place = checked_path(path)
     with place.open("rb") as file:
         magic = file.read(MAGIC_BYTES)
     found = asked or check_format(detect_format(place), known)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from partita.core.consensus import Consensus
+from partita.core.recipe import Recipe
 from partita.core.types import FloatArray
 
 
@@ -37,9 +38,13 @@ def summary(consensus: Consensus, membership: bool) -> dict[str, Any]:
 
 def recipe_of(consensus: Consensus) -> Any:
     """The recipe as plain values, None when there is none."""
-    if consensus.recipe is None:
+    return plain_recipe(consensus.recipe)
+
+
+def plain_recipe(recipe: Recipe | None) -> Any:
+    """The same of a recipe alone."""
+    if recipe is None:
         return None
-    recipe = consensus.recipe
     return {name: plain(getattr(recipe, name)) for name in type(recipe).__dataclass_fields__}
 
 

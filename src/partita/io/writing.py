@@ -49,7 +49,7 @@ def write(
         put = _writer(consensus, chosen, membership, id_name)
         if str(path) == STREAM:
             return _to_stdout(put)
-        _check_place(Path(path))
+        check_place(Path(path))
         with replacing(Path(path)) as file:
             if chosen != "parquet" and is_packed(path):
                 with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=5, mtime=0, filename="") as packed:
@@ -66,7 +66,7 @@ def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa
             raise FileError("is a directory; give a file")
         _format(path, format)
         if str(path) != STREAM:
-            _check_place(Path(path))
+            check_place(Path(path))
 
 
 def _format(path: str | Path, kind: str | None) -> str:
@@ -75,7 +75,8 @@ def _format(path: str | Path, kind: str | None) -> str:
     return "csv" if str(path) == STREAM else check_format(detect_format(path), WRITABLE)
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
+    """Refuse a path at which no file could be made."""
     folder = path.parent
     if "\0" in str(path):
         raise FileError("the path holds a zero byte; check the path")

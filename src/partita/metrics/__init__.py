@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from partita.core.likelihood import perplexity
 from partita.metrics.contingency import Contingency, contingency, ensemble_tables, from_dense
 from partita.metrics.ensemble import agreement_confidence, anmi, anmi_of, column_nmi, pairwise_ari, pairwise_nmi
 from partita.metrics.information import (
@@ -22,7 +23,7 @@ from partita.metrics.information import (
     variation_of_information_of,
 )
 from partita.metrics.matching import f1, f1_of, micro_precision, micro_precision_of, misassignment, misassignment_of
-from partita.metrics.model import gmr, perplexity
+from partita.metrics.model import gmr
 from partita.metrics.pairs import ari, ari_of, rand, rand_of
 
 

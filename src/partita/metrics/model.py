@@ -1,4 +1,4 @@
-"""Scores of fitted models, and of one method against another over many ensembles."""
+"""Scores of one method against another over many ensembles."""
 
 from typing import Any, Final
 
@@ -9,22 +9,6 @@ from partita.core.types import FloatArray
 
 ZERO_SCORE: Final = 1e-5
 """What stands for a score of 0 in a ratio (Punera and Ghosh 2007)."""
-
-
-def perplexity(log_likelihood: float, known_labels: float) -> float:
-    """exp(-log p(Y) / number of known labels), eq 12 of Wang, Domeniconi and Laskey (2010); lower is better.
-
-    Labels are discrete, so p(Y) <= 1 and perplexity is at least 1; infinite for a model that excludes what was seen.
-
-    >>> round(perplexity(4 * np.log(0.5), 4), 12)
-    2.0
-    """
-    if not known_labels >= 1:
-        raise ParameterError(f"known_labels={known_labels!r}; perplexity needs at least one known label")
-    if np.isnan(log_likelihood):
-        raise ParameterError("log_likelihood is NaN; give the log probability of the known labels")
-    with np.errstate(over="ignore"):
-        return float(np.exp(-np.float64(log_likelihood) / known_labels))
 
 
 def gmr(scores_a: Any, scores_b: Any) -> float:

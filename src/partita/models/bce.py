@@ -6,102 +6,24 @@ anywhere; `update` sees sums alone: the concentration alpha needs no more of the
 of objects.
 """
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
-
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
-from partita.core.soft import SoftEnsemble
-from partita.core.threads import map_chunks
-from partita.core.types import BoolArray, FloatArray, IntArray, sealed
-from partita.kernels.dirichlet import infer_memberships, infer_rows
+from partita.core.dirichlet import Bce, Inner, Sums, expect, known_weight
+from partita.core.model import ColumnModel
+from partita.core.types import BoolArray, FloatArray, IntArray
 from partita.models.mixture import SHARE, Table, log_chances, unit_weights
 
 LOWEST, HIGHEST = 0.01, 1000.0
 """The range of alpha: below it objects stay where they are whatever their labels say, above it all share alike."""
-ROWS: Final = 1 << 11
-"""Rows worth a call of the compiled pass."""
 NEWTON_STEPS, HALVINGS = 100, 60
 SMALL_RISE, SETTLED = 1e-9, 1e-13
 """The rise of the evidence below which Newton's steps need no check, and the relative move that ends them."""
 
 
-class Bce(NamedTuple):
-    """Parameters."""
-
-    alpha: FloatArray  # (k,) concentration of the objects' shares
-    log_probs: FloatArray  # (t, k) log beta, one row for each label of all columns
-
-
-class Sums(NamedTuple):
-    """What the rows of a part add to the next parameters."""
-
-    labels: FloatArray  # (t, k) expected label counts, times the weights of the clusterings
-    pulls: FloatArray  # (k,) expected logarithms of the objects' shares
-    objects: float
-    bound: float
-    """The lower bound of the log-likelihood."""
-
-
-class Inner(NamedTuple):
-    """When the iterations on one row end."""
-
-    tol: float
-    """They end when no element of gamma moves by more."""
-    most: int
-
-
-SETTLE: Final = Inner(1e-10, 1000)
-
-
 def at_site(params: Bce, part: Table, gamma: FloatArray, inner: Inner) -> Sums:
     """One expectation pass over the rows of a part, from `gamma` (n, k), which it moves on; adds up over parts."""
-    return _expect(params, part, unit_weights(part), gamma, np.empty(len(part)), inner)
-
-
-def infer(params: Bce, rows: Table, weights: FloatArray, inner: Inner = SETTLE) -> tuple[FloatArray, FloatArray]:
-    """(n, k) gamma of rows, each from the evenly spread start, and the (n,) bounds of their log-probabilities.
-
-    What a row gets depends on its labels and the parameters alone. `weights` (r,) are 1 on average in training.
-    """
-    gamma = params.alpha + known_weight(rows, weights)[:, None] / len(params.alpha)
-    bounds = np.empty(len(rows))
-    _expect(params, rows, weights, gamma, bounds, inner)
-    return gamma, bounds
-
-
-def _expect(params: Bce, part: Table, weights: FloatArray, gamma: FloatArray, bounds: FloatArray, inner: Inner) -> Sums:
-    alpha, log_probs, weights = sealed(params.alpha), sealed(params.log_probs), sealed(weights)
-    base = float(gammaln(alpha.sum()) - gammaln(alpha).sum())
-    tops = log_probs.max(axis=1)
-    chances = sealed(np.exp(log_probs - tops[:, None]))
-
-    def chunk(start: int, stop: int) -> Sums:
-        labels, pulls = np.zeros(log_probs.shape), np.zeros(len(alpha))
-        rest = (alpha, base, part.counts, inner.tol, inner.most, gamma, bounds, labels, pulls, start, stop)
-        if isinstance(part, SoftEnsemble):
-            bound = infer_memberships(part.matrix, part.offsets, weights, log_probs, *rest)
-        else:
-            bound = infer_rows(part.labels, part.offsets, weights, chances, tops, *rest)
-        return Sums(labels, pulls, float(part.counts[start:stop].sum()), bound)
-
-    return add_sums(map_chunks(chunk, len(part), ROWS))
-
-
-def add_sums(parts: Sequence[Sums]) -> Sums:
-    """Sums of several parts together, added in their order."""
-    labels, pulls = parts[0].labels.copy(), parts[0].pulls.copy()
-    for part in parts[1:]:
-        labels += part.labels
-        pulls += part.pulls
-    return Sums(labels, pulls, sum(part.objects for part in parts), sum(part.bound for part in parts))
-
-
-def known_weight(part: Table, weights: FloatArray) -> FloatArray:
-    """(n,) the weights of the clusterings in which a row is known, together."""
-    known = part.known if isinstance(part, SoftEnsemble) else part.labels >= 0
-    return np.asarray(known @ weights)
+    return expect(params, part, unit_weights(part), gamma, np.empty(len(part)), inner)
 
 
 def first_gamma(part: Table, labels: IntArray, alpha: FloatArray, share: float = SHARE) -> FloatArray:
@@ -166,3 +88,9 @@ def _newton_step(alpha: FloatArray, gradient: FloatArray, free: BoolArray) -> Fl
     common = float(polygamma(1, alpha.sum()))
     shared = common * float(inverse @ gradient) / (1 - common * float(inverse.sum()))
     return np.asarray(inverse * (gradient + shared))
+
+
+def model_of(fitted: Bce, ensemble: Table) -> ColumnModel:
+    """The fitted parameters as a model that places new objects."""
+    tables = np.split(np.ascontiguousarray(fitted.log_probs.T), ensemble.offsets[1:-1], axis=1)
+    return ColumnModel(fitted.alpha, tuple(tables), "dirichlet", weights=unit_weights(ensemble))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
+from partita.core.dirichlet import Bce
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError
 from partita.core.method import Method
@@ -15,6 +16,7 @@ from partita.core.params import setting
 from partita.core.progress import report
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen
+from partita.models.bce import model_of
 from partita.models.bce_chain import Chain, Plan, Tokens, advance, begin, posterior_means
 from partita.models.mixture import unit_weights
 from partita.models.restarts import start_labels
@@ -53,7 +55,8 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
 
     Draws of a chain, then chains, are renamed to agree before they are averaged. Memberships are the posterior means of
     theta_i; objects with the same labels have the same posterior, so that their averages are pooled. Confidence is
-    agreement with the base clusterings: the prior keeps memberships below 1 even where all clusterings agree.
+    agreement with the base clusterings: the prior keeps memberships below 1 even where all clusterings agree. New
+    objects are placed by the posterior means of beta, as variational inference places them.
     """
     rows = one_row_an_object(ensemble)
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
@@ -70,6 +73,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
         membership=membership,
         k_asked=k,
         trace=chains[means.best].trace,
+        model=model_of(Bce(np.full(k, params.alpha), np.log(means.probs)), ensemble),
         **told(chains, plan),
     )
 
@@ -140,5 +144,8 @@ METHOD = Method(
     handles_missing=True,
     chooses_k=False,
     deterministic=False,
+    predicts="memberships",
+    by_estimate=True,
+    gives_likelihood=True,
     compresses=False,
 )

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
+from partita.core.dirichlet import Bce, Inner, Sums, infer
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, IntArray
-from partita.models.bce import HIGHEST, LOWEST, Bce, Inner, Sums, at_site, first_gamma, infer, update
+from partita.models.bce import HIGHEST, LOWEST, at_site, first_gamma, model_of, update
 from partita.models.mixture import Table, column_of, log_chances, softened, unit_weights
 from partita.models.restarts import best_of, start_labels
 from partita.starts import Start
@@ -78,7 +79,8 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
         "free parameters": k + k * int(sum(size - 1 for size in ensemble.sizes)),
         "confidence": "share of the object's labels that come from its cluster",
     }
-    placed = Consensus.soft(gamma / gamma.sum(axis=1, keepdims=True), k_asked=k, **told)
+    model = model_of(fitted, ensemble)
+    placed = Consensus.soft(gamma / gamma.sum(axis=1, keepdims=True), k_asked=k, model=model, **told)
     explained = gamma - fitted.alpha
     own = explained[np.arange(len(gamma)), placed.labels]
     return replace(placed, confidence=np.clip(own / explained.sum(axis=1), 0.0, 1.0))
@@ -111,5 +113,7 @@ METHOD = Method(
     handles_missing=True,
     chooses_k=False,
     deterministic=False,
+    predicts="memberships",
+    gives_likelihood=True,
     monotone="rises",
 )

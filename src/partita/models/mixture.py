@@ -5,21 +5,19 @@ Component c has weight a_c and, per clustering j, a distribution theta_jc over l
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from partita.core.counting import column_scores, label_counts
+from partita.core.counting import label_counts
 from partita.core.ensemble import Ensemble
+from partita.core.links import ROWS, shared_out
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
-from partita.kernels.mixture import expect_memberships, expect_rows, share_out
+from partita.kernels.mixture import expect_memberships, expect_rows
 from partita.kernels.scores import IMPOSSIBLE
 
-ROWS: Final = 1 << 12
-"""Rows worth a call of the compiled pass."""
 SHARE: Final = 0.9
 """How much of a row a start gives to the cluster it says."""
 
@@ -122,10 +120,7 @@ def log_prior(params: Mixture, smoothing: float) -> float:
 
 def memberships(params: Mixture, part: Table) -> tuple[FloatArray, FloatArray]:
     """(n, k) the components' shares of every row, and the (n,) logarithms of the rows' probabilities."""
-    scores = column_scores(scores_of(params, part), part, params.log_weights)
-    chances = np.empty(len(part))
-    map_chunks(partial(share_out, scores, chances), len(part), ROWS)
-    return scores, chances
+    return shared_out(params.log_weights, scores_of(params, part), part)
 
 
 def entropy(shares: FloatArray, counts: FloatArray) -> float:

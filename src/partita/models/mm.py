@@ -114,5 +114,6 @@ METHOD = Method(
     chooses_k=False,
     deterministic=False,
     predicts="memberships",
+    gives_likelihood=True,
     monotone="rises",
 )

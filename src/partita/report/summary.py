@@ -19,7 +19,7 @@ def clusters_table(consensus: Consensus) -> TextTable:
     for cluster, size in enumerate(consensus.sizes.tolist()):
         members = consensus.labels == cluster
         sure = None if consensus.confidence is None else consensus.confidence[members]
-        mean, least = (None, None) if sure is None else (float(sure.mean()), float(sure.min()))
+        mean, least = (None, None) if sure is None or not size else (float(sure.mean()), float(sure.min()))
         rows.append((cluster, size, f"{size / known:.0%}", mean, least))
     return TextTable("Clusters", ("cluster", "objects", "share", "mean confidence", "lowest"), tuple(rows))
 
@@ -56,6 +56,19 @@ def told(consensus: Consensus) -> list[str]:
         return []
     sweeps, moves = done["sweeps"], done["moves"]
     return [f"polished: ANMI {done['anmi before']:.4f} became {done['anmi']:.4f} by {moves} moves in {sweeps} sweeps"]
+
+
+def prediction(consensus: Consensus) -> dict[str, Any]:
+    """What is to be said of new objects that a model has placed, ready for JSON."""
+    figures = {name: value for name, value in consensus.detail.items() if name != "confidence"}
+    return {
+        "objects": len(consensus),
+        "objects without labels": consensus.unknown,
+        **figures,
+        "cluster sizes": consensus.sizes.tolist(),
+        "notes": list(consensus.notes),
+        "recipe": recipe_of(consensus),
+    }
 
 
 def summary(consensus: Consensus) -> dict[str, Any]:

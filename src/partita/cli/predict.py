@@ -1,0 +1,75 @@
+"""partita predict: new objects into the clusters of a saved model."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from partita.cli import options
+
+if TYPE_CHECKING:
+    from partita.core.consensus import Consensus
+    from partita.core.model import ColumnModel
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A file written by `partita run --save-model`.")],
+    labels: options.LabelFile,
+    output: options.Output = "-",
+    id_column: options.IdColumn = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    missing: options.Missing = None,
+    transpose: options.Transpose = None,
+    header: options.Header = None,
+    input_format: options.InputFormat = None,
+    membership: options.Membership = True,
+    output_format: options.OutputFormat = None,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Place new objects, labelled by the same clusterings, in the clusters of a saved model.
+
+    Clusterings are found by name, or by place in a file without names. Labels the model never saw count as missing.
+    What meant missing in training does so here, unless --missing says otherwise. Results go where `partita run` puts
+    them; the summary tells the log-likelihood and the perplexity of the labels where the model gives probabilities.
+    """
+    from partita import io
+    from partita.core.consensus import placed
+
+    kind = "json" if as_json and output == "-" else output_format
+    io.check_writable(output, kind)
+    options.check_apart(labels, output)
+    options.check_apart(model, output, "model")
+    fitted = io.load_model(model)
+    wanted = options.read_options(id_column, columns, exclude, missing, None, transpose, header, input_format)
+    if not missing and fitted.missing.said:
+        wanted = replace(wanted, missing=tuple(value for _, value in fitted.missing.values))
+    wanted = replace(wanted, transpose=bool(transpose))  # a few new objects of many clusterings are no turned table
+    with options.working(threads, quiet):
+        result = placed(fitted, io.read(labels, wanted))
+    io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
+    _report(result, fitted, to_file=output != "-", as_json=as_json, quiet=quiet)
+
+
+def _report(result: "Consensus", model: "ColumnModel", *, to_file: bool, as_json: bool, quiet: bool) -> None:
+    """The summary: for people on stderr, as JSON on stdout where the labels went to a file."""
+    from partita.cli.show import show
+    from partita.report.summary import clusters_table, prediction
+    from partita.report.tables import as_json as to_json
+    from partita.report.tables import shown
+
+    said = prediction(result)
+    if as_json and to_file:
+        typer.echo(to_json(said))
+    if quiet:
+        return
+    typer.echo(f"{model!r}\n", err=True)
+    show(clusters_table(result), err=True)
+    typer.echo("", err=True)
+    for name in ("objects", "objects without labels", "labels never seen", "log likelihood", "perplexity"):
+        if name in said:
+            typer.echo(f"{name}: {shown(said[name])}", err=True)
+    for note in result.notes:
+        typer.echo(f"note: {note}", err=True)

@@ -1,0 +1,210 @@
+"""Fitted models as files: arrays and one text that says what they mean, without pickled objects.
+
+An NPZ archive of `bias` (k,), `tables` (t, k), those of `strength`, `reference` and `weights` that the model has, and
+`about`: JSON with the format, its version, link, names, classes, missing values and recipe.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.coding import MissingRule, label_key
+from partita.core.consensus import Consensus
+from partita.core.errors import FileError, MethodError
+from partita.core.links import LINKS
+from partita.core.model import ColumnModel
+from partita.core.recipe import Recipe
+from partita.core.types import FloatArray, FrozenDict
+from partita.io.formats import STREAM
+from partita.io.labels import read_back, written
+from partita.io.source import Source, checked_path, guarded, naming
+from partita.io.summary import plain_recipe
+from partita.io.writing import check_place, replacing
+
+FORMAT: Final = "partita model"
+VERSION: Final = 1
+ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights")
+ABOUT: Final = "about"
+
+T = TypeVar("T")
+
+
+def save_model(result: Consensus | ColumnModel, path: str | Path) -> None:
+    """Write the model of a result, or a model itself, to a file (by custom .npz) that `load_model` reads.
+
+    The file holds arrays and text alone, so that reading one from a stranger runs nothing. It appears whole or not at
+    all.
+    """
+    model = result.model if isinstance(result, Consensus) else result
+    if not isinstance(model, ColumnModel):
+        raise MethodError(f"{_whose(result)}; choose a method that can place new objects (see partita methods)")
+    with naming(path):
+        _check_place(path)
+        about = np.array(json.dumps(_about(model), allow_nan=False).encode("ascii"))
+        arrays = {name: value for name, value in _arrays(model).items() if value is not None}
+        with replacing(Path(path)) as file:
+            np.savez(file, **{ABOUT: about}, **arrays)  # type: ignore[arg-type]  # the stubs take arrays for allow_pickle
+
+
+def load_model(path: str | Path) -> ColumnModel:
+    """The model in a file written by `save_model` (or `partita run --save-model`), ready to place new objects.
+
+    >>> import partita, tempfile, pathlib
+    >>> result = partita.consensus([["a", 1], ["a", 1], ["b", 2]], "voting", 2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     partita.save_model(result, pathlib.Path(folder) / "model.npz")
+    ...     model = partita.load_model(pathlib.Path(folder) / "model.npz")
+    >>> model.predict([["b", 2]]).tolist()
+    [1]
+    """
+    with naming(path):
+        source = Source("npz", checked_path(path))
+        with source.open() as file:
+            magic = file.read(2)
+        if magic != b"PK":
+            raise FileError(f"is no model of Partita, or its beginning is damaged; {WAY_OUT}")
+        arrays = guarded(lambda: _read(source), "a model")
+        about = _checked(lambda: _read_about(arrays))
+        return _checked(lambda: _model(arrays, about))
+
+
+WAY_OUT: Final = "make it again with save_model (--save-model)"
+
+
+def check_model_path(path: Any) -> None:
+    """Refuse, before long work, a path to which no model could be written."""
+    with naming(path):
+        _check_place(path)
+
+
+def _check_place(path: Any) -> None:
+    if str(path) == STREAM:
+        raise FileError("a model is written to a file, not to standard output; give a path such as model.npz")
+    check_place(checked_path(path))
+
+
+def _whose(result: Any) -> str:
+    if not isinstance(result, Consensus):
+        return f"a {type(result).__name__} is no result of partita.consensus"
+    name = result.recipe.method if result.recipe else "this method"
+    polished = " once its labels are polished" if result.recipe and result.recipe.polish else ""
+    return f"{name} has no model to save{polished}"
+
+
+def _arrays(model: ColumnModel) -> dict[str, FloatArray | None]:
+    return {"tables": model.stacked} | {name: getattr(model, name) for name in ARRAYS if name != "tables"}
+
+
+def _about(model: ColumnModel) -> dict[str, Any]:
+    values = sorted((value for _, value in model.missing.values), key=lambda value: (type(value).__name__, repr(value)))
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "method": model.recipe.method if model.recipe else None,
+        "link": model.link,
+        "names": list(model.names),
+        "classes": [
+            [written(value, f"clustering {name!r}") for value in classes]
+            for name, classes in zip(model.names, model.classes, strict=True)
+        ],
+        "missing": [written(value, "missing") for value in values] if model.missing.said else None,
+        "recipe": plain_recipe(model.recipe),
+    }
+
+
+def _read(source: Source) -> dict[str, NDArray[Any]]:
+    with source.open() as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in (*ARRAYS, ABOUT) if name in arrays.files}
+
+
+def _checked(read: Callable[[], T]) -> T:
+    """What a reader returns; values that are not what they should be become one error."""
+    try:
+        return read()
+    except FileError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:160]
+        raise FileError(f"is a damaged model ({type(error).__name__}: {reason}); {WAY_OUT}") from None
+
+
+def _read_about(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    text = arrays.get(ABOUT)
+    about = json.loads(text.item()) if text is not None and text.dtype.kind == "S" and text.ndim == 0 else None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise FileError(f"is no model of Partita; {WAY_OUT}")
+    version = about.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise FileError(
+            f"is a model of version {version!r:.20}, this Partita reads up to {VERSION}; install a newer one"
+        )
+    if about.get("link") not in list(LINKS):
+        raise FileError(
+            f"is a model with the link {about.get('link')!r:.40}, which this Partita lacks; install a newer one"
+        )
+    return about
+
+
+def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnModel:
+    names, classes = about["names"], about["classes"]
+    _need(isinstance(names, list) and all(isinstance(name, str) for name in names), "names")
+    _need(0 < len(names) == len(set(names)) == len(classes), "names and classes")
+    labels = tuple(tuple(map(read_back, values)) for values in classes)
+    _need(all(len(set(map(label_key, values))) == len(values) for values in labels), "classes")
+    clusters, places = len(arrays["bias"]), np.cumsum([len(values) for values in labels])
+    shapes = {
+        "bias": (clusters,),
+        "tables": (int(places[-1]), clusters),
+        "strength": (clusters,),
+        "reference": (clusters, int(places[-1])),
+        "weights": (len(names),),
+    }
+    for name, array in arrays.items():
+        _need(name == ABOUT or (array.dtype == np.float64 and array.shape == shapes[name] and array.size > 0), name)
+    _check_values(arrays, about["link"])
+    missing = about["missing"]
+    return ColumnModel(
+        arrays["bias"],
+        tuple(np.split(np.ascontiguousarray(arrays["tables"].T), places[:-1], axis=1)),
+        about["link"],
+        tuple(names),
+        labels,
+        MissingRule()
+        if missing is None
+        else MissingRule(frozenset(map(label_key, map(read_back, missing))), said=True),
+        arrays.get("strength"),
+        arrays.get("reference"),
+        arrays.get("weights"),
+        _recipe(about["recipe"]),
+    )
+
+
+def _check_values(arrays: dict[str, NDArray[Any]], link: str) -> None:
+    """All numbers are finite, but for clusters that nothing can reach, and none negative where shares are made."""
+    for name, array in arrays.items():
+        if name == "bias":
+            _need(not np.isnan(array).any() and array.max() < np.inf and np.isfinite(array).any(), name)
+            _need(link == "best" or bool(np.isfinite(array).all()), name)
+        elif name != ABOUT:
+            _need(bool(np.isfinite(array).all()), name)
+        if name == "weights" or (link == "share" and name in ("bias", "tables")):
+            _need(bool((array >= 0).all()), name)
+
+
+def _recipe(found: Any) -> Recipe | None:
+    if found is None:
+        return None
+    recipe = Recipe(**found | {"params": FrozenDict(found["params"])})
+    texts = (recipe.method, recipe.version, recipe.fingerprint)
+    _need(all(isinstance(text, str) for text in texts) and type(recipe.seed) is int, "recipe")
+    _need(recipe.k is None or type(recipe.k) is int, "recipe")
+    return recipe
+
+
+def _need(holds: bool, what: str) -> None:
+    if not holds:
+        raise FileError(f"is a damaged model: its {what} cannot be right; {WAY_OUT}")

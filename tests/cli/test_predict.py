@@ -1,0 +1,152 @@
+"""partita run --save-model and partita predict as a user meets them."""
+
+import contextlib
+import csv
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import partita
+from partita.cli.main import app
+from partita.core.errors import PartitaError
+from tests.samples import noisy_labels
+
+
+def command(*words, cwd, stdin=None):
+    """A command within this process; what `main` makes of its errors is tested in test_commands."""
+    with contextlib.chdir(cwd):
+        done = CliRunner().invoke(app, list(map(str, words)), input=stdin)
+    if done.exception is not None and not isinstance(done.exception, (SystemExit, PartitaError)):
+        raise done.exception
+    mistake = str(done.exception) if isinstance(done.exception, PartitaError) else None
+    return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr, mistake=mistake)
+
+
+def write(path, header, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a label table, two models of it and files of new objects."""
+    folder = tmp_path_factory.mktemp("predict")
+    labels, _ = noisy_labels(n=60, r=4, k=3, missing=0.1)
+    write(folder / "labels.csv", ["who", *"abcd"], [[f"o{i}", *row] for i, row in enumerate(labels.tolist())])
+    for method in ("mm", "qmi"):
+        done = command(
+            *("run", "labels.csv", "--id", "who", "-k", 3, "-m", method, "--missing=-1", "-o", f"{method}.csv"),
+            *("--save-model", f"{method}.npz", "-q"),
+            cwd=folder,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    write(
+        folder / "new.csv", ["d", "b", "who", "a", "c"], [[0, 1, "x", 2, 0], [-1, -1, "y", -1, -1], [9, 0, "z", 0, 0]]
+    )
+    return folder
+
+
+def rows_of(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_training_rows_go_where_they_went(place):
+    for method in ("mm", "qmi"):
+        done = command("predict", f"{method}.npz", "labels.csv", "--id", "who", cwd=place)
+        assert done.returncode == 0, done.stderr
+        ours, theirs = rows_of(done.stdout), rows_of((place / f"{method}.csv").read_text())
+        assert [(row["who"], row["consensus"]) for row in ours] == [(row["who"], row["consensus"]) for row in theirs]
+    result = partita.consensus(partita.read(place / "labels.csv", id="who", missing=-1), "mm", 3)
+    assert np.allclose(
+        [[float(row[f"consensus:{c}"] or "nan") for c in range(3)] for row in rows_of((place / "mm.csv").read_text())],
+        result.membership,
+        equal_nan=True,
+    )
+
+
+def test_new_objects_and_the_summary(place):
+    """Columns are found by name, -1 means what it meant in training, unseen labels are counted."""
+    done = command("predict", "mm.npz", "new.csv", "--id", "who", cwd=place)
+    rows = rows_of(done.stdout)
+    assert [row["who"] for row in rows] == ["x", "y", "z"] and rows[1]["consensus"] == "-1"
+    assert {"consensus", "confidence", "consensus:0", "consensus:2"} <= set(rows[0])
+    for line in (
+        "objects: 3",
+        "objects without labels: 1",
+        "labels never seen: 1",
+        "log likelihood: -",
+        "perplexity: ",
+    ):
+        assert line in done.stderr
+    assert "by mm" in done.stderr
+    quiet = command("predict", "mm.npz", "new.csv", "--id", "who", "-q", "--no-membership", cwd=place)
+    assert quiet.stderr == "" and set(rows_of(quiet.stdout)[0]) == {"who", "consensus", "confidence"}
+    plain = command("predict", "qmi.npz", "new.csv", "--id", "who", cwd=place)
+    assert set(rows_of(plain.stdout)[0]) == {"who", "consensus"} and "perplexity" not in plain.stderr
+
+
+def test_json_and_files(place, tmp_path):
+    whole = json.loads(command("predict", "mm.npz", "new.csv", "--id", "who", "--json", "-q", cwd=place).stdout)
+    assert whole["objects"]["id"] == ["x", "y", "z"] and whole["recipe"]["method"] == "mm"
+    assert whole["objects"]["membership"][1] == [None] * 3
+    out = tmp_path / "out.parquet"
+    done = command("predict", "mm.npz", "new.csv", "--id", "who", "--json", "-o", out, cwd=place)
+    said = json.loads(done.stdout)
+    assert said["objects"] == 3 and said["labels never seen"] == 1 and said["perplexity"] > 1 and out.exists()
+    assert partita.io.read_labels(out, None, id="who").values.tolist() == whole["objects"]["consensus"]
+
+
+def test_one_new_object_of_many_clusterings_from_stdin(place):
+    labels, _ = noisy_labels(n=50, r=25, k=2)
+    write(place / "wide.csv", [f"r{j}" for j in range(25)], labels.tolist())
+    command("run", "wide.csv", "-k", 2, "-m", "voting", "--save-model", "wide.npz", "-q", "-o", "w.csv", cwd=place)
+    text = ",".join(f"r{j}" for j in range(25)) + "\n" + ",".join(map(str, labels[0])) + "\n"
+    done = command("predict", "wide.npz", "-", cwd=place, stdin=text)
+    assert rows_of(done.stdout)[0]["consensus"] == "0", done.stderr
+
+
+def test_memberships_in_files(place):
+    header, rows = ["a:0", "a:1", "b"], [[0.9, 0.1, "x"], [0.8, 0.2, "x"], [0.2, 0.8, "y"], [0.1, 0.9, "y"]]
+    write(place / "soft.csv", header, rows)
+    command("run", "soft.csv", "-k", 2, "-m", "mm", "--save-model", "soft.npz", "-q", "-o", "s.csv", cwd=place)
+    write(place / "softnew.csv", header, [[0.3, 0.7, "y"], [0.9, 0.1, ""]])
+    done = command("predict", "soft.npz", "softnew.csv", cwd=place)
+    assert [row["consensus"] for row in rows_of(done.stdout)] == ["1", "0"], done.stderr
+    write(place / "hardnew.csv", ["a", "b"], [[1, "y"], [0, "x"]])
+    done = command("predict", "soft.npz", "hardnew.csv", cwd=place)
+    assert [row["consensus"] for row in rows_of(done.stdout)] == ["1", "0"], done.stderr
+
+
+BAD = {
+    "no model": (["predict", "absent.npz", "new.csv"], "absent.npz: no such file"),
+    "a table for a model": (["predict", "labels.csv", "new.csv"], "labels.csv: is no model"),
+    "no table": (["predict", "mm.npz", "absent.csv"], "absent.csv: no such file"),
+    "other clusterings": (["predict", "mm.npz", "other.csv"], "no clustering 'b'"),
+    "output over the model": (
+        ["predict", "mm.npz", "new.csv", "-o", "mm.npz", "--format", "csv"],
+        "overwrite the model",
+    ),
+    "output over the table": (["predict", "mm.npz", "new.csv", "-o", "new.csv"], "overwrite the label table"),
+    "output suffix": (["predict", "mm.npz", "new.csv", "-o", "new.xyz"], "xyz"),
+    "a method without a model": (["run", "labels.csv", "-m", "lwgp", "--save-model", "m.npz"], "lwgp cannot place"),
+    "auto": (["run", "labels.csv", "--save-model", "m.npz"], "these methods can: "),
+    "polished": (["run", "labels.csv", "-m", "mm", "--polish", "--save-model", "m.npz"], "leave out --polish"),
+    "model folder": (["run", "labels.csv", "-m", "mm", "-k", "2", "--save-model", "no/m.npz"], "does not exist"),
+    "model to stdout": (["run", "labels.csv", "-m", "mm", "-k", "2", "--save-model", "-"], "to a file"),
+    "model over table": (["run", "labels.csv", "-m", "mm", "-k", "2", "--save-model", "labels.csv"], "overwrite"),
+    "model and output": (["run", "labels.csv", "-m", "mm", "-o", "m.csv", "--save-model", "m.csv"], "the same file"),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD))
+def test_a_mistake_is_one_line_and_writes_nothing(place, case):
+    write(place / "other.csv", ["a", "x"], [[0, 1], [1, 0]])
+    words, expected = BAD[case]
+    before = {path: path.read_bytes() for path in place.iterdir()}
+    done = command(*words, cwd=place)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    assert expected in done.mistake and "\n" not in done.mistake
+    assert {path: path.read_bytes() for path in place.iterdir()} == before
