@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from partita.io import write
     from partita.polishing import polish
     from partita.registry import methods
+    from partita.selection import Selection, select_k
 
 __all__ = [
     "Consensus",
@@ -27,6 +28,7 @@ __all__ = [
     "Ensemble",
     "PartitaError",
     "PartitaWarning",
+    "Selection",
     "SoftEnsemble",
     "__version__",
     "consensus",
@@ -34,6 +36,7 @@ __all__ = [
     "methods",
     "polish",
     "read",
+    "select_k",
     "write",
 ]
 
@@ -43,12 +46,14 @@ _HOMES = {
     "Ensemble": "partita.core.ensemble",
     "PartitaError": "partita.core.errors",
     "PartitaWarning": "partita.core.errors",
+    "Selection": "partita.selection",
     "SoftEnsemble": "partita.core.soft",
     "consensus": "partita.api",
     "evaluate": "partita.api",
     "methods": "partita.registry",
     "polish": "partita.polishing",
     "read": "partita.api",
+    "select_k": "partita.selection",
     "write": "partita.io",
 }
 

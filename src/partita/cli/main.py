@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from partita.cli import demo, evaluate, methods, run
+from partita.cli import demo, evaluate, methods, run, select_k
+from partita.cli.options import INTERRUPTED
 from partita.core.errors import PartitaError
 from partita.version import __version__
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="partita",
@@ -22,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(run.run)
+app.command("select-k")(select_k.select_k)
 app.command("evaluate")(evaluate.evaluate)
 app.command("methods")(methods.methods)
 app.command("demo")(demo.demo)
