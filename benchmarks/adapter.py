@@ -62,7 +62,6 @@ def open_ensembles(labels, method, k):
 
 def stepmix(labels, method, k):
     """StepMix: a latent class model with one start, as ours; its log-likelihood goes into the report."""
-    import stepmix
     from stepmix.stepmix import StepMix
 
     model = StepMix(n_components=k, measurement="categorical", n_init=1, random_state=0, progress_bar=0, verbose=0)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from partita.io import load_model, save_model, write
     from partita.polishing import polish
     from partita.registry import methods
+    from partita.selection import Selection, select_k
 
 __all__ = [
     "Consensus",
@@ -27,6 +28,7 @@ __all__ = [
     "Ensemble",
     "PartitaError",
     "PartitaWarning",
+    "Selection",
     "SoftEnsemble",
     "__version__",
     "consensus",
@@ -36,6 +38,7 @@ __all__ = [
     "polish",
     "read",
     "save_model",
+    "select_k",
     "write",
 ]
 
@@ -45,6 +48,7 @@ _HOMES = {
     "Ensemble": "partita.core.ensemble",
     "PartitaError": "partita.core.errors",
     "PartitaWarning": "partita.core.errors",
+    "Selection": "partita.selection",
     "SoftEnsemble": "partita.core.soft",
     "consensus": "partita.api",
     "evaluate": "partita.api",
@@ -53,6 +57,7 @@ _HOMES = {
     "polish": "partita.polishing",
     "read": "partita.api",
     "save_model": "partita.io",
+    "select_k": "partita.selection",
     "write": "partita.io",
 }
 

@@ -1,27 +1,20 @@
 """consensus() and evaluate(): validate, seed, call, wrap."""
 
-import dataclasses
 from typing import Any
 
-from partita import io, registry
+from partita import io
 from partita.core import params as settings
 from partita.core.coding import MissingRule
 from partita.core.columns import code_labels
-from partita.core.consensus import Consensus, restore
+from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length, index_of, places_of
-from partita.core.method import checked_k, suited
-from partita.core.prepare import prepare
-from partita.core.recipe import Recipe
-from partita.core.rng import generator, resolve_seed
 from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit
-from partita.core.types import FrozenDict
+from partita.fitting import Asked
 from partita.metrics import MEASURES, anmi, column_nmi, contingency
-from partita.metrics.scoring import scored
 from partita.polishing import polish as polished
-from partita.version import __version__
 
 
 def consensus(
@@ -60,20 +53,13 @@ def consensus(
     >>> consensus([[0, "a"], [0, "a"], [1, "b"]], method="qmi", k=2).labels.tolist()
     [0, 0, 1]
     """
-    chosen = registry.get(method)
-    options = settings.build(chosen.Params, params, method)
-    drawn = resolve_seed(seed)
+    asked = Asked.of(method, params, seed, compress)
     with thread_limit(threads):
-        given = as_ensemble(ensemble)
-        work = prepare(suited(given, chosen, method), chosen.compresses and (compress or chosen.together))
-        clusters = checked_k(k, len(work.ensemble.distinct.first), chosen, method)
-        result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
-        used = FrozenDict(dataclasses.asdict(options))
-        recipe = Recipe(method, used, clusters, drawn, __version__, given.fingerprint, compress)
-        result = scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), work.ensemble)
-        work = dataclasses.replace(work, ensemble=None)  # only the way back is needed while memberships are laid out
-        result = restore(result, work, given)
-        return polished(result, given) if polish else result
+        fitting = asked.on(ensemble)
+        result = fitting.fit(k)
+        fitting = fitting.emptied()  # only the way back is needed while memberships are laid out
+        result = fitting.restored(result)
+        return polished(result, fitting.given) if polish else result
 
 
 def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:

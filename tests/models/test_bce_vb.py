@@ -14,23 +14,12 @@ from scipy.special import gammaln, polygamma
 import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
+from partita.core.dirichlet import Bce, Inner, add_sums, infer
 from partita.core.prepare import prepare
 from partita.core.threads import thread_limit
 from partita.kernels.dirichlet import digamma
 from partita.metrics import nmi
-from partita.models.bce import (
-    HIGHEST,
-    LOWEST,
-    Bce,
-    Inner,
-    add_sums,
-    at_site,
-    concentration,
-    evidence,
-    first_gamma,
-    infer,
-    update,
-)
+from partita.models.bce import HIGHEST, LOWEST, at_site, concentration, evidence, first_gamma, update
 from partita.models.bce_vb import Params, one_run
 from partita.models.mixture import unit_weights
 from tests.core.oracles import steady

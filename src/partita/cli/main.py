@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from partita.cli import demo, evaluate, methods, predict, run
+from partita.cli import demo, evaluate, methods, predict, run, select_k
+from partita.cli.options import INTERRUPTED
 from partita.core.errors import PartitaError
 from partita.version import __version__
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="partita",
@@ -23,6 +22,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("predict")(predict.predict)
+app.command("select-k")(select_k.select_k)
 app.command("evaluate")(evaluate.evaluate)
 app.command("methods")(methods.methods)
 app.command("demo")(demo.demo)

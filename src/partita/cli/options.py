@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -13,10 +13,20 @@ from partita.core.errors import FileError, MethodError, ParameterError
 from partita.core.progress import reporting
 from partita.core.threads import thread_limit
 
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C."""
+
 
 def output_formats(incomplete: str) -> list[str]:
     """For completion: the formats that begin so."""
     return [name for name in ("csv", "tsv", "parquet", "json") if name.startswith(incomplete)]
+
+
+def method_names(incomplete: str) -> list[str]:
+    """For completion: the methods that begin so."""
+    from partita.registry import METHODS
+
+    return [name for name in METHODS if name.startswith(incomplete)]
 
 
 LabelFile: TypeAlias = Annotated[
@@ -25,6 +35,21 @@ LabelFile: TypeAlias = Annotated[
         metavar="LABELS",
         help="Label table, objects in rows, clusterings in columns: CSV, TSV, Parquet, NPY, NPZ, MAT, H5AD; or -.",
     ),
+]
+MethodName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        help="A name from `partita methods`; auto runs those that suit the table.",
+        autocompletion=method_names,
+    ),
+]
+Settings: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable.")
+]
+Harden: TypeAlias = Annotated[
+    bool, typer.Option("--harden", help="Turn memberships into their likeliest labels first.")
 ]
 IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="NAME", help="Column that names the objects.")]
 Columns: TypeAlias = Annotated[
@@ -78,11 +103,11 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout.")
 Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="CSV on stdout.")]
 
 
-def method_names(incomplete: str) -> list[str]:
-    """For completion: the methods that begin so."""
-    from partita.registry import METHODS
+def criterion_names(incomplete: str) -> list[str]:
+    """For completion: the criteria for k that begin so."""
+    from partita.selection import CRITERIA
 
-    return [name for name in METHODS if name.startswith(incomplete)]
+    return [name for name in CRITERIA if name.startswith(incomplete)]
 
 
 def check_apart(source: str, output: str, what: str = "label table") -> None:
@@ -114,6 +139,11 @@ def read_options(
         transpose=transpose,
         header=header,
     )
+
+
+def hardened(ensemble: Any, wanted: bool) -> Any:
+    """The ensemble as it is or, if so wanted, with likeliest labels in place of memberships."""
+    return ensemble.harden() if wanted and hasattr(ensemble, "harden") else ensemble
 
 
 @contextmanager
@@ -150,11 +180,11 @@ def check_model(path: str, labels: str, output: str, method: str, polish: bool) 
         raise FileError(f"{path}: --save-model and --output name the same file; choose another")
 
 
-def settings(words: list[str] | None) -> dict[str, str]:
-    """What --set says; what has an option of its own is refused."""
+def settings(words: list[str] | None, *owned: str) -> dict[str, str]:
+    """What --set says; what has an option of its own, or is `owned` by the command, is refused."""
     found = pairs(words, "--set")
-    for name in found.keys() & {"ensemble", "method", "k", "seed", "threads", "compress", "polish"}:
-        raise ParameterError(f"--set {name}={found[name]}: this is no setting of a method; see partita run --help")
+    for name in found.keys() & {"ensemble", "method", "k", "seed", "threads", "compress", "polish", *owned}:
+        raise ParameterError(f"--set {name}={found[name]}: this is no setting of a method; see --help")
     return found
 
 

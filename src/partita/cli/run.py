@@ -15,21 +15,11 @@ if TYPE_CHECKING:
 def run(
     labels: options.LabelFile,
     output: options.Output = "-",
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            "-m",
-            help="A name from `partita methods`; auto runs those that suit the table.",
-            autocompletion=options.method_names,
-        ),
-    ] = "auto",
+    method: options.MethodName = "auto",
     k: Annotated[
         int | None, typer.Option("--k", "-k", help="Number of clusters; optional where the method finds it.")
     ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable.")
-    ] = None,
+    setting: options.Settings = None,
     seed: options.Seed = 0,
     id_column: options.IdColumn = None,
     columns: options.Columns = None,
@@ -39,9 +29,7 @@ def run(
     transpose: options.Transpose = None,
     header: options.Header = None,
     input_format: options.InputFormat = None,
-    harden: Annotated[
-        bool, typer.Option("--harden", help="Turn memberships into their likeliest labels first.")
-    ] = False,
+    harden: options.Harden = False,
     compress: Annotated[
         bool, typer.Option("--compress/--no-compress", help="Work on distinct rows / on one row an object.")
     ] = True,
@@ -65,7 +53,6 @@ def run(
     """
     from partita import io
     from partita.api import consensus
-    from partita.core.soft import SoftEnsemble
 
     kind = "json" if as_json and output == "-" else output_format
     io.check_writable(output, kind)
@@ -74,9 +61,7 @@ def run(
         options.check_model(save_model, labels, output, method, polish)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
     with options.working(threads, quiet):
-        ensemble = io.read(labels, wanted)
-        if harden and isinstance(ensemble, SoftEnsemble):
-            ensemble = ensemble.harden()
+        ensemble = options.hardened(io.read(labels, wanted), harden)
         params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
     if save_model is not None:

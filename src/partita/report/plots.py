@@ -1,6 +1,7 @@
-"""Pictures of a consensus; the only module that imports matplotlib. Compute first, hold, then draw."""
+"""Pictures of a consensus and of the choice of k; no other module imports matplotlib. Compute, hold, then draw."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.errors import MissingExtraError
 from partita.core.types import MISSING, FloatArray, IntArray
 from partita.metrics import column_nmi
+from partita.selection import CRITERIA, Selection
 
 # Okabe and Ito's palette, ordered so that neighbours also differ in lightness.
 PALETTE: Final = ("#0072B2", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
@@ -57,10 +59,7 @@ class ConsensusDisplay:
 
     def save(self, path: Any) -> None:
         """Write the figure to a file or file object as PNG."""
-        figure = self.figure()
-        _, canvas = _matplotlib()
-        canvas(figure)
-        figure.savefig(path, dpi=150, format="png")
+        _save(self.figure(), path)
 
     def _draw_table(self, axes: Any) -> None:
         axes.imshow(_colours(self.labels, self.k), aspect="auto", interpolation="nearest")
@@ -96,6 +95,94 @@ class ConsensusDisplay:
         axes.set_xticks([0, 0.5, 1])
         axes.set_title("agreement with the consensus (NMI)", fontsize=9, color=INK)
         _plain(axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One criterion over k."""
+
+    title: str
+    values: FloatArray
+    """NaN where it is not known."""
+    spread: FloatArray | None
+    preferred: int
+    """The k this criterion would choose."""
+    chooses: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionDisplay:
+    """Every criterion over the number of clusters, with the recommended one."""
+
+    title: str
+    ks: tuple[int, ...]
+    k: int
+    curves: tuple[Curve, ...]
+
+    @classmethod
+    def from_selection(cls, selection: Selection, title: str = "") -> "SelectionDisplay":
+        """One curve a criterion, the one that chose first."""
+        names = sorted(selection.preferred, key=lambda name: name != selection.criterion)
+        curves = []
+        for name in names:
+            rule = CRITERIA[name]
+            values = np.array([rule.of(trial) for trial in selection.trials])
+            spread = np.array([np.nan if t.spread is None else t.spread for t in selection.trials], np.float64)
+            called = f"{rule.title.removeprefix('the ')} ({rule.better} is best)"
+            own = spread if name == "stability" else None
+            curves.append(Curve(called, values, own, selection.preferred[name], name == selection.criterion))
+        wanted = title or f"recommended k = {selection.k}: {selection.reason}"
+        return cls(wanted, tuple(trial.k for trial in selection.trials), selection.k, tuple(curves))
+
+    def figure(self) -> Any:
+        """A matplotlib figure with a panel for each criterion."""
+        figure_class, _ = _matplotlib()
+        across = 3 if len(self.curves) > 4 else min(len(self.curves), 2)
+        down = -(-len(self.curves) // across)
+        figure = figure_class(figsize=(3.6 * across, 2.5 * down + 0.6), layout="constrained", facecolor="white")
+        for place, curve in enumerate(self.curves):
+            self._draw(figure.add_subplot(down, across, place + 1), curve)
+        figure.suptitle("\n".join(wrap(self.title, 36 * across)), fontsize=11, color=INK)
+        key = "dashed: recommended k;  filled: best by this criterion"
+        if any(curve.spread is not None for curve in self.curves):
+            key += ";  grey: ± 1 standard deviation"
+        figure.supxlabel("\n".join(wrap(key, 45 * across)), fontsize=8, color=INK)
+        return figure
+
+    def save(self, path: Any) -> None:
+        """Write the figure to a file or file object as PNG."""
+        _save(self.figure(), path)
+
+    def _draw(self, axes: Any, curve: Curve) -> None:
+        axes.axvline(self.k, color="#9A9A9A", linewidth=1.2, linestyle=(0, (4, 3)), zorder=0)
+        if curve.spread is not None:
+            low, high = curve.values - curve.spread, curve.values + curve.spread
+            axes.fill_between(self.ks, low, high, color="#DDDDDD", linewidth=0, zorder=1)
+        axes.plot(self.ks, curve.values, color="#0072B2", linewidth=1.4, marker="o", markersize=4.5, mfc="white")
+        best = self.ks.index(curve.preferred)
+        axes.plot(curve.preferred, curve.values[best], marker="o", markersize=7.5, color=INK, linestyle="none")
+        axes.set_xticks(self.ks if len(self.ks) <= 12 else self.ks[:: -(-len(self.ks) // 10)])
+        axes.set_xlabel("k", fontsize=8, color=INK)
+        weight = "bold" if curve.chooses else "normal"
+        axes.set_title(curve.title, fontsize=9, color=INK, fontweight=weight)
+        edge = 0.06 * (self.ks[-1] - self.ks[0]) or 0.5
+        axes.set_xlim(self.ks[0] - edge, self.ks[-1] + edge)
+        axes.margins(y=0.12)
+        _plain(axes)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_visible(True)
+            axes.spines[side].set_color("#BBBBBB")
+
+
+def check_drawing() -> None:
+    """Refuse, before long work, to draw where matplotlib is not installed."""
+    _matplotlib()
+
+
+def _save(figure: Any, path: Any) -> None:
+    _, canvas = _matplotlib()
+    canvas(figure)
+    figure.savefig(path, dpi=150, format="png")
 
 
 def _matplotlib() -> tuple[Any, Any]:

@@ -1,0 +1,172 @@
+"""partita select-k: how many clusters."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from partita.cli import options
+from partita.core.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partita.selection import Selection
+
+
+def select_k(
+    labels: options.LabelFile,
+    ks: Annotated[
+        str, typer.Option("--k", "-k", metavar="RANGE", help="Numbers of clusters to try: 2..10, or a list 2,3,5.")
+    ] = "2..10",
+    method: options.MethodName = "mm",
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            "--criterion",
+            help="bic, icl, mml, bound, stability or anmi; left out: bic or bound where the method has it, "
+            "else stability.",
+            autocompletion=options.criterion_names,
+        ),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=0, help="Random halves of the clusterings that stability compares; 0: none.")
+    ] = 10,
+    setting: options.Settings = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the table to a file instead of stdout: .csv or .json.")
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option("--plot", metavar="PNG", help="Draw every criterion over k into this file.")
+    ] = None,
+    seed: options.Seed = 0,
+    id_column: options.IdColumn = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    missing: options.Missing = None,
+    weight: options.Weights = None,
+    transpose: options.Transpose = None,
+    header: options.Header = None,
+    input_format: options.InputFormat = None,
+    harden: options.Harden = False,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Try several numbers of clusters and recommend one, with the reason.
+
+    The table goes to stdout or to --output, the reason and notes to stderr. JSON holds all of it. After Ctrl-C the ks
+    that are finished are told, and the exit code is 130.
+    """
+    from partita.io import read
+    from partita.selection import select_k as select
+
+    numbers, output = numbers_of(ks), None if output == "-" else output
+    _check_places(labels, output, plot)
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+    with options.working(threads, quiet):
+        ensemble = options.hardened(read(labels, wanted), harden)
+        chosen = select(
+            ensemble,
+            numbers,
+            method,
+            criterion=criterion,
+            repeats=repeats,
+            seed=seed,
+            threads=threads,
+            **options.settings(setting, "repeats", "criterion", "ks"),
+        )
+    _tell(chosen, output, as_json, as_csv, quiet)
+    if plot is not None:
+        _draw(chosen, Path(plot), quiet)
+    if chosen.interrupted:
+        raise typer.Exit(options.INTERRUPTED)
+
+
+def numbers_of(text: str) -> "range | list[int]":
+    """The numbers that --k names.
+
+    >>> numbers_of("2..5"), numbers_of("2,3,5")
+    (range(2, 6), [2, 3, 5])
+    """
+    first, dots, last = text.partition("..")
+    parts = [first, last] if dots else text.split(",")
+    try:
+        found = [int(part) for part in parts]
+    except ValueError:
+        raise ParameterError(f"--k {text}: write a range such as 2..10 or a list such as 2,3,5") from None
+    if not dots:
+        return found
+    if found[1] < found[0]:
+        raise ParameterError(f"--k {text}: the range ends before it begins; write the smaller number first")
+    return range(found[0], found[1] + 1)
+
+
+def _check_places(labels: str, output: str | None, plot: str | None) -> None:
+    """Refuse, before long work, what could not be written."""
+    from partita.io import check_writable
+    from partita.report.plots import check_drawing
+
+    if output is not None:
+        if Path(output).suffix not in (".csv", ".json"):
+            raise FileError(f"{output}: the table is written as .csv or .json; choose such a name for --output")
+        options.check_apart(labels, output)
+        check_writable(output)
+    if plot is not None:
+        if Path(plot).suffix != ".png":
+            raise FileError(f"{plot}: the picture is a PNG; choose a name that ends in .png for --plot")
+        check_drawing()
+        check_writable(plot, "csv")
+
+
+def _tell(chosen: "Selection", output: str | None, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    """Table and reason, each where it belongs."""
+    from partita.cli.show import show
+    from partita.report.selection import as_record, trials_table
+    from partita.report.tables import as_json as to_json
+
+    table = trials_table(chosen)
+    if output is not None:
+        from partita.io import replacing
+
+        text = to_json(as_record(chosen)) + "\n" if output.endswith(".json") else table.csv()
+        with replacing(Path(output)) as file:
+            file.write(text.encode())
+    if as_json:
+        typer.echo(to_json(as_record(chosen)))
+    elif as_csv:
+        typer.echo(table.csv(), nl=False)
+    elif output is None:
+        show(table)
+    elif not quiet:
+        show(table, err=True)
+    if not quiet:
+        _say(_lines(chosen))
+
+
+def _lines(chosen: "Selection") -> "list[str]":
+    """What people read below the table."""
+    from partita.report.selection import others
+
+    lines = ["", f"recommended: k = {chosen.k}; {chosen.reason}"]
+    said = others(chosen)
+    if said:
+        lines.append(said)
+    return lines + [f"note: {note}" for note in (*chosen.notes, *chosen.consensus.notes)]
+
+
+def _say(lines: "Sequence[str]") -> None:
+    for line in lines:
+        typer.echo(line, err=True)
+
+
+def _draw(chosen: "Selection", path: Path, quiet: bool) -> None:
+    from partita.io import replacing
+    from partita.report.plots import SelectionDisplay
+
+    picture: Any = SelectionDisplay.from_selection(chosen)
+    with replacing(path) as file:
+        picture.save(file)
+    if not quiet:
+        typer.echo(f"wrote {path}", err=True)

@@ -1,0 +1,7 @@
+"""Choosing the number of clusters: every k is tried, a criterion chooses, and the reason is told."""
+
+from partita.selection.criteria import CRITERIA
+from partita.selection.records import Selection, Trial
+from partita.selection.selecting import select_k
+
+__all__ = ["CRITERIA", "Selection", "Trial", "select_k"]

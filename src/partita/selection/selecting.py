@@ -1,0 +1,261 @@
+"""select_k(): fit every k and subsets of the clusterings, compare, choose."""
+
+import operator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from partita.core.consensus import Consensus
+from partita.core.errors import MethodError, ParameterError, PartitaError
+from partita.core.method import checked_k
+from partita.core.progress import steps
+from partita.core.rng import named
+from partita.core.threads import map_threads, thread_limit
+from partita.core.types import FrozenDict, IntArray
+from partita.fitting import Asked, Fitting
+from partita.selection.criteria import CRITERIA, Choice, choose, default_criterion, figures
+from partita.selection.records import Selection, Trial
+from partita.selection.stability import agreement, half_subsets, subset_fit
+
+MOST_PARALLEL: Final = 1 << 20
+"""Rows beyond which one fit after another runs, each on all threads, so that memory holds one at a time."""
+WHAT: Final = "choosing k"
+FAILURES: Final = (PartitaError, ArithmeticError, MemoryError, RuntimeError, np.linalg.LinAlgError)
+"""What one k may fail with while the others go on."""
+ANMI_WARNING: Final = (
+    "ANMI alone should not choose k: it is not corrected for the number of clusters and may rise until objects that "
+    "belong together are parted; see what stability or BIC say"
+)
+Task: TypeAlias = tuple[int, int | None]
+"""k, and the number of the subset of clusterings to fit; None for all of them."""
+
+
+def select_k(
+    ensemble: Any,
+    ks: Iterable[int] = range(2, 11),
+    method: str = "mm",
+    *,
+    criterion: str | None = None,
+    repeats: int = 10,
+    seed: int | None = 0,
+    threads: int | None = None,
+    **params: Any,
+) -> Selection:
+    """How many clusters: a consensus for every k, compared, and one k with the reason for it.
+
+    Parameters
+    ----------
+    ensemble
+        As for `partita.consensus`.
+    ks
+        The numbers of clusters to try. Of a `range`, those beyond the number of distinct rows are left out with a note;
+        in a list they are an error.
+    method
+        A name from `partita.methods()`.
+    criterion
+        "bic", "icl" or "mml" for a method with a likelihood (mm), "bound" for one with a variational bound (bce-vb),
+        "stability" or "anmi" for any. Left out: "bic" or "bound" where the method has it, else "stability".
+    repeats
+        How many random halves of the clusterings stability compares; 0 leaves it out. Each is fitted for every k, so
+        that this takes most of the time.
+    seed
+        Fixes every random choice; the halves are the same for every k.
+    threads
+        At most so many threads; the result does not depend on it.
+    **params
+        The method's own settings.
+
+    A k that fails is recorded with its reason. Ctrl-C ends it with the ks that are finished, and a note says which are
+    missing.
+
+    >>> table = [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 1], [2, 2, 2], [2, 2, None]] * 5
+    >>> chosen = select_k(table, [2, 3, 4])
+    >>> chosen.k, chosen.criterion, chosen.consensus.k
+    (3, 'bic', 3)
+    """
+    if criterion is not None and criterion not in CRITERIA:
+        raise ParameterError(f"criterion={criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
+    asked = Asked.of(method, params, seed)
+    halves = _whole(repeats, "repeats")
+    with thread_limit(threads):
+        fitting = asked.on(ensemble)
+        wanted, notes = _checked_ks(ks, fitting)
+        clusterings = len(fitting.work.ensemble.names)
+        subsets = half_subsets(clusterings, halves, named(asked.seed, "subsets"))
+        work = _Work(fitting, subsets, criterion)
+        interrupted = work.run(wanted)
+        trials = tuple(work.trial(k) for k in wanted if work.touched(k))
+        _raise_if_all_failed(trials)
+        used, choice = _chosen(trials, criterion, interrupted)
+        notes += _told(trials, used, choice, fitting.rows)
+        notes += work.notes(wanted)
+        best = fitting.emptied().restored(work.found[choice.k])
+    preferred = {name: found.k for name in CRITERIA if (found := choose(trials, name)) is not None}
+    return Selection(trials, choice.k, used, choice.reason, best, FrozenDict(preferred), tuple(notes), interrupted)
+
+
+@dataclass
+class _Work:
+    """The fits, and what has come of them so far."""
+
+    fitting: Fitting
+    subsets: list[tuple[int, ...]]
+    criterion: str | None
+    found: dict[int, Consensus] = field(default_factory=dict)
+    failed: dict[int, str] = field(default_factory=dict)
+    labels: dict[Task, IntArray] = field(default_factory=dict)
+
+    def run(self, ks: Sequence[int]) -> bool:
+        """Fit all; whether the user stopped it. One k after another, so that those begun first are finished first."""
+        tasks: list[Task] = [(k, number) for k in ks for number in (None, *range(len(self.subsets)))]
+        try:
+            if len(self.fitting.work.ensemble) > MOST_PARALLEL:
+                for _ in steps(map(self.fit, tasks), len(tasks), WHAT):
+                    pass
+            else:
+                map_threads(self.fit, tasks, WHAT)
+        except KeyboardInterrupt:
+            if not self.found:
+                raise
+            return True
+        return False
+
+    def fit(self, task: Task) -> None:
+        """One fit, unless this k has failed already."""
+        k, number = task
+        if k in self.failed:
+            return
+        job: Callable[[], Consensus] = partial(self.fitting.fit, k)
+        if number is not None:
+            job = partial(subset_fit, self.fitting, k, self.subsets[number], number)
+        try:
+            result = job()
+        except FAILURES as error:
+            self.failed[k] = str(error) or type(error).__name__
+            return
+        if result.detail.get("interrupted"):
+            raise KeyboardInterrupt  # the method kept its best state, but this k is not finished
+        if number is not None:
+            self.labels[task] = result.labels
+            return
+        _check_criterion(self.criterion, self.figures(result), bool(self.subsets), self.fitting.asked.name)
+        self.found[k] = result
+
+    def figures(self, result: Consensus) -> dict[str, Any]:
+        """What a fit tells; methods made of methods tell of one that need not be the same for every k."""
+        combines = self.fitting.asked.method.combines
+        return {} if combines else figures(result, self.fitting.work.ensemble.counts)
+
+    def touched(self, k: int) -> bool:
+        """Whether something is known of this k."""
+        return k in self.failed or k in self.found
+
+    def trial(self, k: int) -> Trial:
+        """All that is known of one k."""
+        if k in self.failed:
+            return Trial(k, failed=self.failed[k])
+        result = self.found[k]
+        known = self.figures(result)
+        labels = [self.labels[k, b] for b in range(len(self.subsets)) if (k, b) in self.labels]
+        clusters = len(np.unique(result.labels))
+        if labels and len(labels) == len(self.subsets) and clusters > 1:
+            stable = agreement(labels, self.fitting.work.ensemble.counts)
+            if stable is not None:
+                known |= {"stability": stable.mean, "spread": stable.spread, "subsets": len(labels)}
+        return Trial(k, clusters, float(result.scores["anmi"]), **known)
+
+    def notes(self, ks: Sequence[int]) -> list[str]:
+        """What the fits have to tell, what is missing of the `ks`, and why there may be no stability."""
+        told = [f"k = {k}: {note}" for k, result in sorted(self.found.items()) for note in result.notes]
+        missing = [k for k in ks if not self.touched(k)]
+        if missing:
+            told.append(f"interrupted: k = {_listed(missing)} not finished")
+        halves = range(len(self.subsets))
+        unsure = [k for k in ks if k in self.found and any((k, number) not in self.labels for number in halves)]
+        if unsure:
+            told.append(f"interrupted: the stability of k = {_listed(unsure)} is not known")
+        if len(self.fitting.work.ensemble.names) < 3:
+            told.append("stability needs at least three clusterings with labels, of which halves are compared")
+        return told
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        found = operator.index(value)
+    except TypeError:
+        found = -1
+    if found < 0 or isinstance(value, bool):
+        raise ParameterError(f"{name}={value!r} is not a whole number >= 0; give how many halves to compare") from None
+    return found
+
+
+def _checked_ks(ks: Any, fitting: Fitting) -> tuple[list[int], list[str]]:
+    """The numbers of clusters to try, in order, and which were left out."""
+    if isinstance(ks, (str, bytes)) or not isinstance(ks, Iterable):
+        raise ParameterError(f"ks={ks!r} is not a list of numbers; give those to try, such as range(2, 11) or [3, 5]")
+    asked, rows, notes = fitting.asked, fitting.rows, []
+    if isinstance(ks, range):
+        rising = ks if ks.step > 0 else ks[::-1]
+        end = bisect_right(rising, rows)
+        ks, beyond = rising[:end], rising[end:]
+        if beyond:
+            span = f"{beyond[0]}" if len(beyond) == 1 else f"{beyond[0]} to {beyond[-1]}"
+            notes = [f"k = {span} left out: the table has only {rows} distinct rows"]
+    wanted = {checked_k(k, rows, asked.method, asked.name) for k in ks}
+    if not wanted:
+        raise ParameterError("; ".join([*notes, "no k is left to try; give at least one, not above the distinct rows"]))
+    return sorted(k for k in wanted if k is not None), notes
+
+
+def _check_criterion(criterion: str | None, known: dict[str, Any], subsets: bool, name: str) -> None:
+    """Refuse, after the first fit, a criterion that this method or table cannot serve."""
+    used = default_criterion(Trial(0, **known)) if criterion is None else criterion
+    rule = CRITERIA[used]
+    if used == "anmi" or (used == "stability" and subsets) or rule.field in known:
+        return
+    others = [other for other, rule in CRITERIA.items() if rule.field in known]
+    others += ["stability"] * subsets + ["anmi"]
+    raise ParameterError(
+        f"criterion {used!r} needs {rule.needs}; for {name} on this table there are: {', '.join(others)}"
+    )
+
+
+def _raise_if_all_failed(trials: Sequence[Trial]) -> None:
+    if trials and all(trial.failed for trial in trials):
+        reasons = {trial.failed: trial.k for trial in reversed(trials)}
+        told = "; ".join(f"k = {k}: {reason}" for reason, k in reversed(reasons.items()))
+        raise MethodError(f"no k could be fitted; {told}")
+
+
+def _chosen(trials: Sequence[Trial], criterion: str | None, interrupted: bool) -> tuple[str, Choice]:
+    """The criterion and its choice."""
+    able = [trial for trial in trials if not trial.failed]
+    used = default_criterion(able[0]) if criterion is None else criterion
+    choice = choose(able, used)
+    if choice is not None:
+        return used, choice
+    if interrupted:
+        raise KeyboardInterrupt
+    raise ParameterError(
+        f"{CRITERIA[used].title} is known for no k: every consensus found is a single cluster; try other ks or methods"
+    )
+
+
+def _told(trials: Sequence[Trial], used: str, choice: Choice, rows: int) -> list[str]:
+    """What to know of a choice among at most `rows` clusters."""
+    notes = [ANMI_WARNING] if used == "anmi" else []
+    notes += choice.notes
+    ks = [trial.k for trial in trials if not trial.failed]
+    if len(ks) > 1 and choice.k == ks[-1] < rows:
+        notes.append(f"k = {choice.k} is the largest that was tried; larger ones may be better")
+    if len(ks) > 1 and choice.k == ks[0] > 2:
+        notes.append(f"k = {choice.k} is the smallest that was tried; smaller ones may be better")
+    return notes + [f"k = {trial.k} failed: {trial.failed}" for trial in trials if trial.failed]
+
+
+def _listed(ks: Sequence[int]) -> str:
+    return ", ".join(map(str, ks))

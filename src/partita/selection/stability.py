@@ -1,0 +1,73 @@
+"""Stability: how well consensuses of different halves of the clusterings agree."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
+from partita.core.prepare import prepare
+from partita.core.rng import named
+from partita.core.types import MISSING, FloatArray, IntArray, frozen, smallest_type
+from partita.fitting import Fitting
+from partita.metrics import pairwise_ari
+
+
+class Stability(NamedTuple):
+    """Agreement of each two of several consensuses."""
+
+    mean: float
+    spread: float
+
+
+def half_subsets(clusterings: int, most: int, rng: Generator) -> list[tuple[int, ...]]:
+    """Up to `most` different halves (rounded up) of the clusterings, in random order; none of fewer than three.
+
+    >>> sorted(half_subsets(3, 10, np.random.default_rng(0)))
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    if clusterings < 3 or most < 2:
+        return []
+    size = (clusterings + 1) // 2
+    wanted = min(most, math.comb(clusterings, size))
+    found: dict[tuple[int, ...], None] = {}
+    while len(found) < wanted:
+        found[tuple(sorted(rng.choice(clusterings, size, replace=False).tolist()))] = None
+    return list(found)
+
+
+def subset_fit(fitting: Fitting, k: int, subset: Sequence[int], number: int) -> Consensus:
+    """The consensus of some of the clusterings, for the prepared rows; MISSING where none of them knows a row.
+
+    Each subset has a seed of its own, the same for every k. Where it has fewer than k different rows, each of them is
+    a cluster.
+    """
+    asked, ensemble = fitting.asked, fitting.work.ensemble
+    weights = np.zeros(len(ensemble.names))
+    weights[list(subset)] = ensemble.weights[list(subset)]
+    part = prepare(replace(ensemble, weights=frozen(weights)), asked.method.compresses)
+    least = min(k, len(part.ensemble.distinct.first))
+    result = asked.method.fit(part.ensemble, least, asked.options, named(asked.seed, f"subset {number}"))
+    labels = part.expand(result.labels, MISSING).astype(smallest_type(least))
+    return Consensus.hard(labels, detail=result.detail)
+
+
+def agreement(labellings: Sequence[IntArray], counts: FloatArray) -> Stability | None:
+    """Mean and standard deviation of the adjusted Rand index of each two labellings, over the objects known in both.
+
+    The index is corrected for chance, so that it does not rise or fall with k by itself. Two labellings without any
+    division agree on nothing: they count 0, not 1. None where no two labellings share objects.
+    """
+    table = np.stack(labellings, axis=1)
+    scores = pairwise_ari(Ensemble.from_labels(table, missing=MISSING, transpose=False).with_counts(counts))
+    whole = np.array([len(np.unique(labels[labels != MISSING])) < 2 for labels in labellings])
+    scores[np.outer(whole, whole) & ~np.isnan(scores)] = 0.0
+    pairs = scores[np.triu_indices(len(labellings), 1)]
+    pairs = pairs[~np.isnan(pairs)]
+    if not len(pairs):
+        return None
+    return Stability(float(pairs.mean()), float(pairs.std(ddof=1)) if len(pairs) > 1 else 0.0)
