@@ -49,7 +49,8 @@ def consensus(
     threads
         At most so many threads; the result does not depend on it.
     compress
-        False works on one row an object instead of distinct rows with multiplicities.
+        False works on one row an object instead of distinct rows with multiplicities. Methods that balance then do so
+        object by object, as in the papers, and may part objects with the same labels.
     polish
         Then move objects between clusters while ANMI rises; memberships and the model, which described the method's
         own labels, are dropped, and `detail["polish"]` tells what was done.
@@ -65,7 +66,8 @@ def consensus(
     with thread_limit(threads):
         given = as_ensemble(ensemble)
         work = prepare(suited(given, chosen, method), chosen.compresses and (compress or chosen.together))
-        clusters = checked_k(k, len(work.ensemble.distinct.first), chosen, method)
+        single = chosen.balanced and not compress
+        clusters = checked_k(k, len(work.ensemble if single else work.ensemble.distinct.first), chosen, method)
         result = chosen.fit(work.ensemble, clusters, options, generator(drawn))
         used = FrozenDict(dataclasses.asdict(options))
         recipe = Recipe(method, used, clusters, drawn, __version__, given.fingerprint, compress)
