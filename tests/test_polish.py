@@ -25,7 +25,11 @@ def test_a_result_and_its_labels_are_the_same_start():
     first = partita.polish(result, ensemble)
     assert np.array_equal(first.labels, partita.polish(result.labels, ensemble, 4).labels)
     assert np.array_equal(first.labels, partita.consensus(ensemble, "qmi", 4, polish=True).labels)
-    assert first.recipe.polish and first.k_asked == 4 and first.detail["objective"] == result.detail["objective"]
+    assert (
+        first.recipe.polish
+        and first.k_asked == 4
+        and first.detail["before polish"]["objective"] == result.detail["objective"]
+    )
     assert partita.polish(result.labels, ensemble).recipe is None
     assert partita.polish(first, ensemble).detail["polish"]["moves"] == 0
 
@@ -39,11 +43,22 @@ def test_never_below_the_given_labelling(seed):
     assert partita.polish(labels, ensemble).scores["anmi"] >= anmi(ensemble, labels) - 1e-12
 
 
-def test_equal_rows_begin_where_most_of_them_are():
+def test_parted_equal_rows_move_alone():
     table = [[0, 0]] * 3 + [[1, 1]] * 3
     result = partita.polish([0, 1, 0, 1, 1, 1], table)
-    assert result.labels.tolist() == [0, 0, 0, 1, 1, 1]
-    assert result.notes == ("1 set of objects with the same base labels was parted: all begin where most of them were",)
+    assert result.labels.tolist() == [0, 0, 0, 1, 1, 1] and result.detail["polish"]["moves"] == 1
+
+
+@given(seed=seeds)
+@steady
+def test_no_labelling_is_made_worse(seed):
+    """Also one that parts equal rows, which could not be kept if they moved together."""
+    rng = np.random.default_rng(seed)
+    table, labels = rng.integers(0, 2, (7, 2)), rng.integers(0, 3, 7)
+    result = partita.polish(labels, Ensemble.from_labels(table, transpose=False))
+    before = partita.evaluate(labels, ensemble=table)["anmi"]
+    assert result.detail["polish"]["anmi before"] == pytest.approx(before, abs=1e-12)
+    assert result.scores["anmi"] >= before - 1e-12
 
 
 def test_objects_are_joined_by_id():
@@ -92,3 +107,13 @@ def test_the_estimator_polishes():
     model = ConsensusClustering("voting", n_clusters=4, polish=True).fit(labels)
     assert np.array_equal(model.labels_, partita.consensus(labels, "voting", 4, polish=True).labels)
     assert not hasattr(model, "predict") and not hasattr(model, "predict_proba")
+
+
+def test_what_the_method_told_of_its_labels_is_kept_apart():
+    ensemble = noisy(noise=0.5)
+    plain = partita.consensus(ensemble, "cspa", 4)
+    polished = partita.consensus(ensemble, "cspa", 4, polish=True)
+    assert polished.detail["polish"]["moves"] > 0 and "balance" not in polished.detail
+    assert polished.detail["before polish"]["cut"] == plain.detail["cut"]
+    supra = partita.consensus(ensemble, "supra", 4, polish=True)
+    assert supra.detail["chosen"] and len(supra.detail["candidates"]) > 1

@@ -43,7 +43,8 @@ def consensus(
     threads
         At most so many threads; the result does not depend on it.
     compress
-        False works on one row an object instead of distinct rows with multiplicities.
+        False works on one row an object instead of distinct rows with multiplicities. Methods that balance then do so
+        object by object, as in the papers, and may part objects with the same labels.
     polish
         Then move objects between clusters while ANMI rises; memberships and the model, which described the method's
         own labels, are dropped, and `detail["polish"]` tells what was done.

@@ -51,8 +51,9 @@ class Fitting:
 
     @property
     def rows(self) -> int:
-        """How many different rows there are to divide."""
-        return len(self.work.ensemble.distinct.first)
+        """How many rows there are to divide: different ones, or objects where single objects are balanced."""
+        single = self.asked.method.balanced and not self.asked.compress
+        return len(self.work.ensemble if single else self.work.ensemble.distinct.first)
 
     def fit(self, k: int | None) -> Consensus:
         """The result for the prepared rows, with its ANMI and the recipe."""

@@ -14,7 +14,7 @@ from partita.core.prepare import Prepared, prepare
 from partita.core.recipe import Recipe
 from partita.core.soft import as_ensemble
 from partita.core.threads import thread_limit
-from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray
+from partita.core.types import MISSING, FrozenDict, IntArray
 from partita.graph.base import complete
 from partita.graph.greedy import METHOD, polished
 from partita.metrics.scoring import scored
@@ -35,13 +35,12 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
     threads
         At most so many threads; the result does not depend on it.
 
-    Objects with the same base labels move together; where the labelling parts them, they begin where most of them are,
-    and a note says so. `detail["polish"]` holds ANMI before and after, sweeps and moves. Of a result of
-    `partita.consensus` this makes what `partita.consensus(..., polish=True)` makes.
+    Objects with the same base labels move together, unless the labelling parts some: then every object moves alone.
+    `detail["polish"]` holds ANMI before and after, sweeps and moves. Of a result of `partita.consensus` this makes what
+    `partita.consensus(..., polish=True)` makes.
 
-    >>> result = polish(["x", "y", "y", "y"], [[0, 0], [0, 0], [1, 1], [1, 1]])
-    >>> result.labels.tolist(), result.notes
-    ([0, 0, 1, 1], ('1 set of objects with the same base labels was parted: all begin where most of them were',))
+    >>> polish(["x", "y", "y", "y"], [[0, 0], [0, 0], [1, 1], [1, 1]]).labels.tolist()
+    [0, 0, 1, 1]
     """
     with thread_limit(threads):
         given = as_ensemble(ensemble)
@@ -51,10 +50,12 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
         check_length("labels", len(result), "the ensemble", len(given))
         work = prepare(suited(given, METHOD, "polish"))
         wanted = max(result.k_asked, result.k) if k is None and result.k_asked is not None else k
+        if _parted(result.labels, work):
+            work = prepare(suited(given, METHOD, "polish"), compress=False)
         asked = checked_k(wanted, len(work.ensemble), METHOD, "polish")
         if asked is not None and result.k > asked:
             raise ParameterError(f"labels have {result.k} clusters, more than k={asked}; give a larger k, or none")
-        start, parted = _start(result.labels, work, given.counts)
+        start = _start(result.labels, work)
         own = tuple(note for note in result.notes if note not in usual_notes(result.labels, result.k_asked))
         rows = Consensus.hard(
             start,
@@ -63,33 +64,28 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
             converged=result.converged,
             scores=result.scores,
             detail=FrozenDict(result.detail),
-            notes=own + ((_parted(parted),) if parted else ()),
+            notes=own,
             recipe=_recipe(result.recipe, given.fingerprint, k),
         )
         return restore(scored(polished(rows, work.ensemble, asked), work.ensemble), work, given)
 
 
-def _start(labels: IntArray, work: Prepared, counts: FloatArray) -> tuple[IntArray, int]:
-    """The labelling for the prepared rows, each at its most frequent label, and how many rows had several."""
+def _parted(labels: IntArray, work: Prepared) -> bool:
+    """Whether objects with the same base labels have different labels."""
+    known = (work.inverse != MISSING) & (labels != MISSING)
+    first = np.full(len(work.ensemble), MISSING, labels.dtype)
+    first[work.inverse[known]] = labels[known]
+    return bool((first[work.inverse[known]] != labels[known]).any())
+
+
+def _start(labels: IntArray, work: Prepared) -> IntArray:
+    """The labelling for the prepared rows; the base clusterings vote where it says nothing."""
     known = (work.inverse != MISSING) & (labels != MISSING)
     if not known.any():
         raise ParameterError("labels has no label for an object of the ensemble; give at least one")
-    width = int(labels.max()) + 1
-    pairs, places = np.unique(work.inverse[known].astype(np.int64) * width + labels[known], return_inverse=True)
-    rows, clusters = np.divmod(pairs, width)
-    order = np.lexsort((clusters, -np.bincount(places.reshape(-1), weights=counts[known]), rows))
-    found, first = np.unique(rows[order], return_index=True)
     start = np.full(len(work.ensemble), MISSING, np.int32)
-    start[found] = clusters[order][first]
-    return complete(work.ensemble, start), len(pairs) - len(found)
-
-
-def _parted(sets: int) -> str:
-    who = "1 set" if sets == 1 else f"{sets} sets"
-    return (
-        f"{who} of objects with the same base labels {'was' if sets == 1 else 'were'} parted: "
-        "all begin where most of them were"
-    )
+    start[work.inverse[known]] = labels[known]
+    return complete(work.ensemble, start)
 
 
 def _recipe(recipe: Recipe | None, fingerprint: str, k: int | None) -> Recipe | None:

@@ -86,8 +86,10 @@ def test_gaussian_by_definition(scaled):
     assert np.allclose(smcla.gaussian(gram(soft), scaled), np.exp(-squares / mean))
 
 
-@pytest.mark.parametrize(("k", "within"), [(3, False), (2, True)])
-def test_edges_within_a_clustering_only_where_sizes_differ_from_k(monkeypatch, k, within):
+@pytest.mark.parametrize(
+    ("sizes", "k", "within"), [((3, 3, 3), 3, False), ((3, 3, 3), 2, True), ((3, 4, 3), 3, True), ((3, 4, 3), 4, True)]
+)
+def test_edges_within_a_clustering_unless_every_size_is_k(monkeypatch, sizes, k, within):
     seen = []
     real = smcla.group_clusters
     monkeypatch.setattr(
@@ -95,7 +97,8 @@ def test_edges_within_a_clustering_only_where_sizes_differ_from_k(monkeypatch, k
         "group_clusters",
         lambda e, k, similarity, *rest: seen.append(similarity) or real(e, k, similarity, *rest),
     )
-    partita.consensus(noisy_soft(), "smcla", k)
+    rng = np.random.default_rng(2)
+    partita.consensus(SoftEnsemble.from_memberships([rng.dirichlet(np.ones(size), 30) for size in sizes]), "smcla", k)
     assert bool(seen[0][0, 1]) == within
 
 

@@ -3,19 +3,25 @@
 import csv
 import gzip
 import io
+import re
 import sys
 import types
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError, LabelError, PartitaError, TableError
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import thread_limit
+from partita.core.types import sealed
 from partita.io import ReadOptions, plain, read
 from partita.io.options import ReadOptions as Options
+from partita.kernels.text import broken_quote
+from tests.core.oracles import steady
 
 
 @pytest.fixture
@@ -240,7 +246,7 @@ def test_no_header(file):
         (b"a,b\nx,1\n\xe9t\xe9,2\n", FileError, "line 3 is not UTF-8 text (byte 0xe9); save the file as UTF-8"),
         (b"a,\xff\n1,2\n", FileError, "line 1 is not UTF-8"),
         ("a,b".encode("utf-16"), FileError, "save the file as UTF-8"),
-        ('a,b\n"x,2\n1,2\n', FileError, "line 2 has 1 cell, the header 2"),
+        ('a,b\n"x,2\n1,2\n', FileError, "line 2, column 'a': a quote is opened and never closed"),
     ],
 )
 def test_broken_text(file, text, kind, words):
@@ -404,3 +410,32 @@ def test_missing_and_forbidden_files(tmp_path, monkeypatch):
 def test_what_is_no_path_is_refused(path):
     with pytest.raises(FileError, match="is not a path"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('a,b\n1,"1\n2,2\n', "line 2, column 'b': a quote is opened and never closed"),
+        ('a,b\n1,1\n"2"x,2\n', "line 3, column 'a': a quote closes before the cell ends"),
+        ('a,b\n1,1\n2,"2,2\n3,"3,3\n', "line 3, column 'b': a quote closes before the cell ends"),
+    ],
+)
+def test_a_stray_quote_swallows_no_rows(file, text, message):
+    with pytest.raises(FileError, match=re.escape(message)):
+        read(file(text))
+
+
+def strict_reader_takes(text):
+    """Whether Python's own reader finds every quote in order."""
+    try:
+        list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error:
+        return False
+    return True
+
+
+@steady
+@given(st.text('"a,\n', max_size=14))
+def test_quotes_are_checked_as_pythons_reader_checks_them(text):
+    place, _, _ = broken_quote(sealed(np.frombuffer(text.encode(), np.uint8)), ord(","))
+    assert (place < 0) == strict_reader_takes(text)

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from partita.core.errors import ParameterError, PartitaError
+from partita.core.sampling import draw_sample
 from partita.partition import Graph, GraphOptions, exact, partition_graph
 from partita.partition.blocks import set_limits
-from partita.partition.runs import draw_sample, run
+from partita.partition.runs import run
 from tests.partition.samples import matrix, planted, ring, slow_balance, slow_cut, slow_optimum, two_cliques
 from tests.samples import same_partition
 

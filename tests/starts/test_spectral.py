@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from partita import Ensemble
 from partita.core.prepare import prepare
 from partita.core.rng import generator
 from partita.metrics import nmi
@@ -107,3 +108,15 @@ def test_kmeans_on_points_equals_weights_as_copies():
     weights = rng.integers(1, 4, 60).astype(float)
     labels = weighted_kmeans(points, weights, 3, generator(1), 3)
     assert nmi(labels, np.repeat([0, 1, 2], 20)) == pytest.approx(1)
+
+
+def test_a_frequent_row_leaves_room_for_the_others():
+    """Ten clusters of many rows stay ten when one row stands for a hundred million objects."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(10, size=9000)
+    noise = rng.random((9000, 12)) < 0.3
+    labels = np.unique(np.where(noise, rng.integers(10, size=noise.shape), truth[:, None]), axis=0)
+    counts = np.ones(len(labels))
+    counts[0] = 1e8
+    ensemble = Ensemble.from_labels(labels).with_counts(counts)
+    assert len(np.unique(spectral.spectral_start(ensemble, 10, np.random.default_rng(0)))) == 10

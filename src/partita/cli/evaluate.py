@@ -19,6 +19,10 @@ def evaluate(
     column: Annotated[str | None, typer.Option("--column", help="Column of the labelling to use.")] = None,
     truth_column: Annotated[str | None, typer.Option("--truth-column", help="Column of the classes to use.")] = None,
     id_column: options.IdColumn = None,
+    truth_id: Annotated[
+        str | None,
+        typer.Option("--truth-id", metavar="NAME", help="Column that names the objects in --truth, if not --id."),
+    ] = None,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     missing: options.Missing = None,
@@ -31,7 +35,7 @@ def evaluate(
 ) -> None:
     """Measure a labelling against the base clusterings (--ensemble) and against known classes (--truth).
 
-    Files that carry ids are joined by id, others by row.
+    Files that carry ids are joined by id, others by row; a note says so where only one of two carries ids.
     """
     from partita import api, io
     from partita.cli.show import write
@@ -47,11 +51,13 @@ def evaluate(
     if ensemble is not None:
         wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
         base = io.read(ensemble, wanted)
+        _note_one_sided(labels, found.ids is not None, ensemble, base.ids is not None, "--id")
     order = base.ids if base is not None else found.ids
     values = io.match(found, order, len(base) if base is not None else len(found.values))
     classes = None
     if truth is not None:
-        known = io.read_labels(truth, truth_column, id=id_column, missing=options.missing_values(missing))
+        known = io.read_labels(truth, truth_column, id=truth_id or id_column, missing=options.missing_values(missing))
+        _note_one_sided(truth, known.ids is not None, ensemble or labels, order is not None, "--truth-id")
         classes = io.match(known, order, len(values), partial=True)
     said = () if options.missing_values(missing) == () else -1
     scores = api.evaluate(values, ensemble=base, truth=classes, missing=said)
@@ -66,3 +72,16 @@ def evaluate(
     rows = [(name, value, meaning.get(name, "")) for name, value in scores.items()]
     rows += [(f"nmi with {name}", value, "") for name, value in by_clustering.items()]
     write(TextTable("Scores", ("measure", "value", "meaning"), tuple(rows)), as_json, as_csv)
+
+
+def _note_one_sided(file: str, has_ids: bool, other: str, other_has_ids: bool, option: str) -> None:
+    """Say so where two files are compared row by row although one of them names its objects."""
+    if has_ids == other_has_ids:
+        return
+    with_ids, without = (file, other) if has_ids else (other, file)
+    way_out = option if without == file else "--id"
+    typer.echo(
+        f"note: {with_ids} names its objects and {without} does not, so they are compared row by row; "
+        f"{way_out} says which column names them",
+        err=True,
+    )

@@ -88,7 +88,7 @@ Output: TypeAlias = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Where the result goes: .csv, .tsv, .parquet, .json (csv and tsv also .gz); - is stdout.",
+        help="Where the result goes: .csv, .tsv, .parquet, .json (csv, tsv and json also .gz); - is stdout.",
     ),
 ]
 Membership: TypeAlias = Annotated[

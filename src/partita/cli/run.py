@@ -91,6 +91,11 @@ def _report(
     if tried is not None:
         typer.echo("", err=True)
         show(tried, err=True)
+    for name, size in zip(ensemble.names, ensemble.sizes, strict=True):
+        if size == len(ensemble) > 1:
+            typer.echo(
+                f"note: {name!r} gives every object a label of its own; if these are ids, say --id {name}", err=True
+            )
     for line in told(result):
         typer.echo(line, err=True)
     for note in result.notes:

@@ -44,6 +44,9 @@ class Method:
     """Works on distinct rows with multiplicities and gives what it gives on the full table."""
     together: bool = False
     """Keeps objects with the same labels together, so that it gets distinct rows even with `compress=False`."""
+    balanced: bool = False
+    """Makes clusters of nearly equal size, so that whole rows and, with `compress=False`, single objects give different
+    answers."""
     combines: bool = False
     """Runs other methods: `fit` first takes a function that finds them by name, which the registry gives."""
     sees_through_noise: bool = True
@@ -87,5 +90,6 @@ def checked_k(k: int | None, rows: int, method: Method, name: str) -> int | None
     if asked < 1:
         raise ParameterError(f"k={asked} is less than 1; give how many clusters you want")
     if asked > rows:
-        raise ParameterError(f"k={asked} is more than the {rows} distinct rows of the table; give a smaller k")
+        what = "1 distinct row" if rows == 1 else f"{rows} distinct rows"
+        raise ParameterError(f"k={asked} is more than the {what} of the table; give a smaller k")
     return asked

@@ -51,5 +51,5 @@ METHOD = Method(
     handles_missing=True,
     chooses_k=False,
     deterministic=False,
-    together=True,
+    balanced=True,
 )

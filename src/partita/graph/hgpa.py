@@ -95,6 +95,6 @@ METHOD = Method(
     handles_missing=True,
     chooses_k=False,
     deterministic=False,
-    together=True,
+    balanced=True,
     sees_through_noise=False,
 )

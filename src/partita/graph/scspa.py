@@ -71,5 +71,5 @@ METHOD = Method(
     handles_missing=True,
     chooses_k=False,
     deterministic=False,
-    together=True,
+    balanced=True,
 )

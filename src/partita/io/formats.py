@@ -60,5 +60,6 @@ def check_format(name: str, known: tuple[str, ...]) -> str:
 def _ways_out() -> str:
     return (
         f"read: {', '.join(f'.{name}' for name in READABLE)}; written: {', '.join(f'.{name}' for name in WRITABLE)} "
-        "(.csv.gz and .tsv.gz too); rename the file or say format= (--input-format to read, --format to write)"
+        "(also .csv.gz, .tsv.gz and, to write, .json.gz); rename the file or say format= (--input-format to read, "
+        "--format to write)"
     )

@@ -52,7 +52,8 @@ def read_labels(
 
     `column` names it; left out, it is the column `consensus` if there is one (so a file of ours can be read back), else
     the only column that does not hold ids; in array files the array `gt` or `reference`. `id` names the column of
-    object ids; left out, it is an unnamed first column, the column before `consensus`, or one called `id`.
+    object ids; left out, or absent from a file of ours, it is an unnamed first column, the column before `consensus`,
+    or one called `id`.
     """
     with naming(path):
         raw = _load(open_source(path, format, (*READABLE, "json")), column, id)
@@ -91,8 +92,9 @@ def _is_bare(data: NDArray[np.uint8]) -> bool:
 def _choose(names: Any, row_names: int | None, column: str | None, id_name: str | None) -> Choice:
     """Where the labelling stands, and its ids."""
     names = list(names)
-    ids = row_names if id_name is None else place_of(id_name, names)
-    if ids is None and column is None and names[1:2] == [CONSENSUS]:
+    ours = names[1:2] == [CONSENSUS]
+    ids = row_names if id_name is None or (ours and id_name not in names) else place_of(id_name, names)
+    if ids is None and column is None and ours:
         ids = 0
     elif ids is None and column != "id" and "id" in names and len(names) > 1:
         ids = names.index("id")
@@ -103,7 +105,7 @@ def _choose(names: Any, row_names: int | None, column: str | None, id_name: str 
         return Choice(ids, (names.index(CONSENSUS),))
     if len(others) != 1:
         shown = some([names[j] for j in others]) or "only ids"
-        raise FileError(f"holds {shown}; say which column is the labelling by column= (--column)")
+        raise FileError(f"holds {shown}; say which column is the labelling by column= (--column), or --truth-column")
     return Choice(ids, (others[0],))
 
 
@@ -155,6 +157,11 @@ def match(labelling: Labelling, ids: Any, n: int, partial: bool = False) -> NDAr
         return labelling.values
     wanted, given = _texts(ids), _texts(labelling.ids)
     places = pc.index_in(wanted, given)
+    if partial and places.null_count == len(wanted):
+        raise TableError(
+            f"{labelling.name!r} has no label for any of the {n} objects, such as {wanted[0].as_py()!r}, but for "
+            f"{given[0].as_py()!r}{_more(given)}; say which columns hold the ids (--id, --truth-id)"
+        )
     if partial:
         found = pc.fill_null(places, MISSING).to_numpy()
         unobserved = MISSING if labelling.values.dtype.kind == "i" else None

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from partita.core.coding import BLANKS
 from partita.core.errors import FileError
+from partita.core.types import sealed
 from partita.io.header import Header, not_utf8, read_header, trimmed
 from partita.io.options import ReadOptions
 from partita.io.plain import read_plain
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft
-from partita.kernels.text import EMPTY
+from partita.kernels.text import EMPTY, broken_quote
 
 _LABELS = pa.dictionary(pa.int32(), pa.string())
 _LARGEST_BLOCK = (1 << 31) - 1
@@ -60,6 +61,8 @@ def read_columns(data: NDArray[np.uint8], header: Header, choice: Choice, everyt
 def _read_general(data: NDArray[np.uint8], header: Header, types: dict[str, Any]) -> pa.Table:
     """The columns of `types` (keyed by place), with quotes and words; a broken table raises with its line."""
     body = data[header.start :]
+    if re.search(rb'"', body.data):
+        _check_quotes(data, header)
     if len(header.names) > 1 and re.search(rb"\n\r?\n", body.data):
         _find_ragged(data, header)
     block = 1 << 22
@@ -120,6 +123,17 @@ def _find_ragged(data: NDArray[np.uint8], header: Header) -> None:
             line = header.line + records.line_num
     except csv.Error as error:
         raise FileError(f"line {line} cannot be read ({error}); check its quotes") from None
+
+
+def _check_quotes(data: NDArray[np.uint8], header: Header) -> None:
+    """Raise for a quote that would swallow what follows it: Arrow reads on to the next one, or to the end."""
+    place, column, ends = broken_quote(sealed(data[header.start :]), ord(header.delimiter))
+    if place < 0:
+        return
+    line = header.line + int(np.count_nonzero(data[header.start : header.start + place] == 10))
+    where = f"line {line}, column {header.names[column]!r}" if column < len(header.names) else f"line {line}"
+    what = "closes before the cell ends" if ends else "is opened and never closed"
+    raise FileError(f"{where}: a quote {what}; remove it, or write a quote inside a quoted cell twice")
 
 
 def _find_bad_byte(data: NDArray[np.uint8]) -> None:

@@ -118,3 +118,29 @@ def gather_spans(text: Array, spans: Array, offsets: Array, out: Array, start: i
         for i in range(spans[row, 0], spans[row, 1]):
             out[place] = text[i]
             place += 1
+
+
+@kernel
+def broken_quote(text: Array, delimiter: int) -> tuple[int, int, bool]:
+    """Where a quote opens that does not end its cell (-1 if none does), in which column, and whether it ends at all.
+
+    A quote opens a cell only as its first byte; two quotes inside a quoted cell stand for one.
+    """
+    quoted, fresh, opened, column = False, True, -1, 0
+    i = 0
+    while i < text.shape[0]:
+        last = i + 1 == text.shape[0]
+        if not quoted:
+            if text[i] == QUOTE and fresh:
+                quoted, opened = True, i
+            fresh = text[i] == delimiter or text[i] == NEWLINE
+            if fresh:
+                column = column + 1 if text[i] == delimiter else 0
+        elif text[i] == QUOTE and not last and text[i + 1] == QUOTE:
+            i += 1
+        elif text[i] == QUOTE:
+            quoted = False
+            if not (last or text[i + 1] == delimiter or text[i + 1] == NEWLINE or text[i + 1] == RETURN):
+                return opened, column, True
+        i += 1
+    return (opened, column, False) if quoted else (-1, 0, True)

@@ -1,4 +1,4 @@
-"""QMI: k-means on centred one-hot labels, which maximises quadratic mutual information (Topchy et al. 2003)."""
+"""QMI: k-means on centred one-hot labels, for quadratic mutual information (Topchy, Jain and Punch 2004, §3.3)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -10,7 +10,8 @@ from numpy.random import Generator
 from scipy import sparse
 
 from partita.core.errors import ParameterError
-from partita.core.types import FloatArray, IntArray
+from partita.core.sampling import draw_sample
+from partita.core.types import IntArray
 from partita.partition import native
 from partita.partition.blocks import Found, Limits, checked_options, pack, pack_within, set_limits, whole_weights
 from partita.partition.edges import Graph
@@ -203,16 +204,3 @@ def run_sample(graph: Graph, limits: Limits, rng: Generator) -> IntArray:
     follow = sparse.csr_array((np.ones(columns), labels[left:], np.arange(columns + 1)), shape=(columns, limits.k))
     labels[:left] = (table @ follow).toarray().argmax(axis=1)
     return labels
-
-
-def draw_sample(weights: FloatArray, size: int, rng: Generator) -> tuple[IntArray, FloatArray]:
-    """About `size` vertices, in rising order, and the factors by which each stands for others.
-
-    Vertices heavier than an even share of all weight come along as they are; the rest are drawn alike.
-    """
-    large = weights > weights.sum() / size
-    small = np.flatnonzero(~large)
-    drawn = rng.choice(small, min(size, len(small)), replace=False)
-    sample = np.sort(np.concatenate([np.flatnonzero(large), drawn]))
-    factor = weights[small].sum() / weights[drawn].sum()
-    return sample, np.where(large[sample], 1.0, factor)

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from scipy import sparse
 
 from partita.core.ensemble import Ensemble
+from partita.core.sampling import draw_sample
 from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray, frozen
 from partita.kernels.scores import assign_rows
@@ -20,7 +21,7 @@ from partita.partition.edges import Graph
 from partita.partition.graph import partition_graph
 from partita.partition.improve import LEAST, blocks_of, improve
 from partita.partition.moves import Blocks
-from partita.partition.runs import AGREEMENT, SAME, GraphOptions, agree, draw_sample, notes_on, sample_size
+from partita.partition.runs import AGREEMENT, SAME, GraphOptions, agree, notes_on, sample_size
 from partita.partition.table_moves import Table, count_shares, put_row, table_losses, table_sweep
 
 MORE_TRIES: Final = 2

@@ -41,7 +41,7 @@ def candidates_table(consensus: Consensus) -> TextTable | None:
     tried = consensus.detail.get("candidates")
     if not tried:
         return None
-    columns = ("method", "clusters", "ANMI", "seconds", "")
+    columns = ("method", "clusters", "ANMI", "seconds", "outcome")
     rows = []
     for row in tried:
         remark = "chosen" if row["method"] == consensus.detail["chosen"] else row["refused"]
@@ -54,8 +54,14 @@ def told(consensus: Consensus) -> list[str]:
     done = consensus.detail.get("polish")
     if done is None:
         return []
-    sweeps, moves = done["sweeps"], done["moves"]
-    return [f"polished: ANMI {done['anmi before']:.4f} became {done['anmi']:.4f} by {moves} moves in {sweeps} sweeps"]
+    if not done["moves"]:
+        return [f"polished: no move raises ANMI above {done['anmi']:.4f}"]
+    moves, sweeps = _counted(done["moves"], "move"), _counted(done["sweeps"], "sweep")
+    return [f"polished: ANMI {done['anmi before']:.4f} became {done['anmi']:.4f} by {moves} in {sweeps}"]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def prediction(consensus: Consensus) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from partita.core.iterate import Run, iterate
+from partita.core.sampling import draw_sample
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.lloyd import add_points, assign_points
@@ -38,13 +39,12 @@ def weighted_kmeans(points: NDArray[Any], weights: FloatArray, k: int, rng: Gene
 
 
 def _sample(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> tuple[NDArray[Any], FloatArray]:
-    """Points drawn by weight where there are many, or all."""
+    """Points that stand for all where there are many: the heavy ones as they are, others drawn alike."""
     size = max(SAMPLE, SAMPLE_PER_CLUSTER * k)
     if len(points) <= 2 * size:
         return points, weights
-    sums = np.cumsum(weights)
-    places, times = np.unique(np.searchsorted(sums, rng.random(size) * sums[-1], side="right"), return_counts=True)
-    return points[np.minimum(places, len(points) - 1)], times.astype(np.float64)
+    places, factors = draw_sample(weights, size, rng)
+    return points[places], weights[places] * factors
 
 
 def _started(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> Grouping:
