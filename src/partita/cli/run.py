@@ -68,6 +68,8 @@ def run(
         io.save_model(result, save_model)
     io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
+    if result.detail.get("interrupted"):
+        raise typer.Exit(options.INTERRUPTED)
 
 
 def _report(
