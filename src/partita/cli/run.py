@@ -72,12 +72,14 @@ def run(
     """
     from partita import io
     from partita.api import consensus
+    from partita.cli.warming import compile_beside
     from partita.core.soft import SoftEnsemble
 
     kind = "json" if as_json and output == "-" else output_format
     io.check_writable(output, kind)
     options.check_apart(labels, output)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+    compile_beside(method, polish)
     with options.working(threads, quiet):
         ensemble = io.read(labels, wanted)
         if harden and isinstance(ensemble, SoftEnsemble):
