@@ -19,12 +19,14 @@ def demo(
     """Run the bundled example: 300 customers, seven old segmentations with gaps, one of them wrong."""
     from partita import api, io
     from partita.cli.show import show
+    from partita.cli.warming import compile_beside
     from partita.datasets import segments_path, truth_path
     from partita.report.summary import clusterings_table, clusters_table
     from partita.report.tables import TextTable
     from partita.report.tables import as_json as to_json
 
     place = options.folder(output)
+    compile_beside("auto", polish=False)
     with options.working(None, quiet):
         ensemble = io.read(str(segments_path()), io.ReadOptions(id="customer"))
         truth = io.match(io.read_labels(str(truth_path()), "group", id="customer"), ensemble.ids, len(ensemble))

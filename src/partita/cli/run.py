@@ -53,6 +53,7 @@ def run(
     """
     from partita import io
     from partita.api import consensus
+    from partita.cli.warming import compile_beside
 
     kind = "json" if as_json and output == "-" else output_format
     io.check_writable(output, kind)
@@ -60,6 +61,7 @@ def run(
     if save_model is not None:
         options.check_model(save_model, labels, output, method, polish)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+    compile_beside(method, polish)
     with options.working(threads, quiet):
         ensemble = options.hardened(io.read(labels, wanted), harden)
         params = options.settings(setting)

@@ -19,6 +19,7 @@ BLANKS: Final = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL",
 """Strings that mean an unobserved label wherever they stand."""
 
 WIDEST_SPAN: Final = 1 << 22
+FEW_CELLS: Final = 1 << 20
 """Integer columns wider than this (and than four values a row) are sorted instead of looked up in a table."""
 
 
@@ -82,6 +83,8 @@ def code_integers(
 ) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
     """Codes (n, r) of an integer matrix in the smallest type, and each column's values in code order."""
     rows, columns = values.shape
+    if values.size <= FEW_CELLS and values.dtype in (np.int8, np.int16):
+        values = values.astype(np.int32)  # the type a text file is read in: small tables need no second set of kernels
     values = sealed(values)
     low, high = _ranges(values, sentinel)
     widest = max(WIDEST_SPAN // columns, 4 * rows, 256)

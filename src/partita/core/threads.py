@@ -7,9 +7,10 @@ their results come back in order, so a sum over them is the same to the last bit
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import TypeVar
 
 from partita.core.errors import ParameterError
@@ -20,6 +21,8 @@ T = TypeVar("T")
 
 CHUNK, MOST_CHUNKS = 1 << 16, 64
 _limit: ContextVar[int | None] = ContextVar("partita_threads", default=None)
+_pools: dict[int, ThreadPoolExecutor] = {}
+_starting = Lock()
 
 
 def available() -> int:
@@ -45,6 +48,25 @@ def thread_limit(threads: int | None) -> Iterator[None]:
         _limit.reset(token)
 
 
+def _pool(workers: int) -> ThreadPoolExecutor:
+    """So many threads, kept for the next call: starting them costs more than a small table."""
+    with _starting:
+        if workers not in _pools:
+            _pools[workers] = ThreadPoolExecutor(workers, "partita")
+        return _pools[workers]
+
+
+def _forget_pools() -> None:
+    """A forked child has none of its parent's threads, and a lock of its own."""
+    global _starting
+    _starting = Lock()
+    _pools.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pools)
+
+
 def _alone(function: Callable[[S], T], item: S) -> T:
     """Run one item in a worker, which must not start workers of its own."""
     with thread_limit(1):
@@ -60,12 +82,14 @@ def map_threads(function: Callable[[S], T], items: Iterable[S], what: str = "") 
     workers = min(current(), len(work))
     if workers <= 1:
         return list(steps((function(item) for item in work), len(work), what))
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            return list(steps(pool.map(lambda item: _alone(function, item), work), len(work), what))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    found = [_pool(workers).submit(_alone, function, item) for item in work]
+    try:
+        return list(steps((future.result() for future in found), len(work), what))
+    except BaseException:
+        for future in found:
+            future.cancel()
+        wait(found)  # what has begun may still write to the caller's arrays
+        raise
 
 
 def map_chunks(function: Callable[[int, int], T], rows: int, chunk: int | None = None) -> list[T]:
