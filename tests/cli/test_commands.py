@@ -241,9 +241,10 @@ def test_wrong_usage_is_exit_2(words):
 
 
 def test_interrupt_is_130_and_leaves_no_file(tmp_path):
+    """Where a method has nothing to show yet; see test_interrupt for those that have."""
     labels = np.random.default_rng(0).integers(30, size=(60_000, 12))
     table = write_csv(tmp_path / "big.csv", [[f"c{j}" for j in range(12)], *labels.tolist()])
-    words = ["run", table, "-m", "qmi", "-k", "25", "--set", "restarts=5000", "-o", tmp_path / "out.csv"]
+    words = ["run", table, "-m", "lwgp", "-k", "25", "--set", "restarts=100000", "-o", tmp_path / "out.csv"]
     child = subprocess.Popen(
         [sys.executable, "-m", "partita", *map(str, words)], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
     )

@@ -318,7 +318,7 @@ def test_sites_add_up_to_the_whole(soft):
 @pytest.mark.parametrize("soft", [False, True])
 def test_threads_change_no_bit(soft, monkeypatch):
     monkeypatch.setattr(threads, "CHUNK", 16)
-    monkeypatch.setattr("partita.models.bce.ROWS", 16)
+    monkeypatch.setattr("partita.core.dirichlet.ROWS", 16)
     ensemble = prepare(noisy_soft(n=200) if soft else noisy(n=200, missing=0.2)).ensemble
     results = []
     for count in (1, 2):
