@@ -1,4 +1,4 @@
-"""How good the graph methods' answers are: the noise and soft-ensemble experiments of the papers, and public pools."""
+"""How good the methods' answers are: the noise and soft-ensemble experiments of the papers, and public pools."""
 
 import os
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 from benchmarks.harness import Case, Contestant
 
 METHODS = ("cspa", "hgpa", "mcla", "hbgf", "lwgp", "eac", "voting", "greedy", "supra", "auto")
+METHODS += ("mm", "qmi", "itk", "bce-vb", "bce-gibbs")
 PAIRS = (("cspa", "scspa"), ("mcla", "smcla"), ("hbgf", "shbgf"))
 LEVELS = (0.1, 0.25, 0.5)
 SETS = ("pd", "usps", "lr", "mnist")

@@ -1,6 +1,7 @@
 """The mixture family against mixture, topic-model and k-means packages, and its pass against a loop in C."""
 
 import ctypes
+import os
 import shutil
 import subprocess
 import tempfile
@@ -9,11 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cases.graph import CLUSTERS, NOISE, agreement, small
+from benchmarks.cases.graph_quality import VARIABLE, no_pools
 from benchmarks.data import noisy_table
 from benchmarks.harness import Case, Contestant
 from benchmarks.rivals import rivals_of
 
 ROWS, COLUMNS, LABELS = 10**6, 20, 10
+HARD = 0.6
 
 
 def fitted(method: str, **params):
@@ -126,12 +129,43 @@ def table():
     return noisy_table(20_000, k=CLUSTERS, noise=NOISE)
 
 
+def all_pools():
+    """Every public pool in the folder, ten of its columns, and its number of classes."""
+    rng, found = np.random.default_rng(0), {}
+    for path in sorted((Path(os.environ[VARIABLE]) / "pools").glob("*.npz")):
+        with np.load(path) as pool:
+            labels, classes = pool["labels"], pool["reference"]
+        found[path.stem] = (labels[:, rng.permutation(labels.shape[1])[:10]], len(np.unique(classes)))
+    return found
+
+
+def likelihoods(**params):
+    """Per pool, the log-likelihood that `mm` reaches."""
+
+    def run(pools):
+        import partita
+
+        return {
+            name: partita.consensus(labels, "mm", k, seed=0, **params).detail["log likelihood"]
+            for name, (labels, k) in pools.items()
+        }
+
+    return run
+
+
 ABOUT = f"of 20000 x 20 labels, {CLUSTERS} clusters, {NOISE:.0%} noise, from the table to the result"
 CASES = [
     Case(
         "mm",
         f"mixture {ABOUT}",
         table,
+        (Contestant("partita mm", fitted("mm"), small), *rivals_of("mm", CLUSTERS)),
+        with_likelihood,
+    ),
+    Case(
+        "mm-hard",
+        f"mixture of 20000 x 20 labels, {CLUSTERS} clusters, {HARD:.0%} noise, from the table to the result",
+        lambda: noisy_table(20_000, k=CLUSTERS, noise=HARD),
         (Contestant("partita mm", fitted("mm"), small), *rivals_of("mm", CLUSTERS)),
         with_likelihood,
     ),
@@ -178,6 +212,20 @@ CASES = [
             Contestant("partita, 2 threads", our_pass(2)),
         ),
         lambda found, data: {"log likelihood": found},
+    ),
+    Case(
+        "mm-starts",
+        f"log-likelihood of mm on the public pools in {VARIABLE}, 10 random columns, true k",
+        all_pools,
+        (
+            Contestant("default start", likelihoods()),
+            Contestant("best of 20 random starts", likelihoods(start="random", restarts=20)),
+        ),
+        lambda result, data: result,
+        repeats=0,
+        limit=1200,
+        on_request=True,
+        lacking=no_pools,
     ),
     Case(
         "mm-huge",
