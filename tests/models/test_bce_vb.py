@@ -20,12 +20,17 @@ from partita.core.threads import thread_limit
 from partita.kernels.dirichlet import digamma
 from partita.metrics import nmi
 from partita.models.bce import HIGHEST, LOWEST, at_site, concentration, evidence, first_gamma, update
-from partita.models.bce_vb import Params, one_run
+from partita.models.bce_vb import Params, one_run, state_of
 from partita.models.mixture import unit_weights
 from tests.core.oracles import steady
 from tests.samples import noisy, noisy_labels, noisy_soft
 
 seeds = st.integers(0, 2**32 - 1)
+
+
+def run_from(ensemble, k, params, labels):
+    """Variational EM from the labels of a start."""
+    return one_run(ensemble, params, state_of(ensemble, k, params, labels))
 
 
 def table(seed, n=14, r=4, k=3, missing=0.3, soft=False):
@@ -195,7 +200,7 @@ def test_equals_the_double_loop(soft, missing, iterations, learn):
         ensemble, rng = table(seed, soft=soft, missing=missing)
         labels = rng.integers(0, 3, len(ensemble)).astype(np.int32)
         params = Params(alpha=0.7, learn_alpha=learn, tol=0.0, max_iter=iterations, inner_tol=1e-4, max_inner=30)
-        run = one_run(ensemble, 3, params, labels)
+        run = run_from(ensemble, 3, params, labels)
         alpha, beta, gamma, trace = slow_em(ensemble, labels, 3, params, iterations)
         assert np.allclose(run.state.params.alpha, alpha, rtol=1e-10, atol=1e-10)
         assert np.allclose(np.exp(run.state.params.log_probs), beta, rtol=0, atol=1e-10)
@@ -207,8 +212,8 @@ def test_smoothing_equals_the_double_loop():
     ensemble, rng = table(5)
     labels = rng.integers(0, 3, len(ensemble)).astype(np.int32)
     params = Params(smoothing=0.5, tol=0.0, max_iter=2)
-    run = one_run(ensemble, 3, params, labels)
-    first = one_run(ensemble, 3, Params(smoothing=0.5, tol=0.0, max_iter=1), labels).state
+    run = run_from(ensemble, 3, params, labels)
+    first = run_from(ensemble, 3, Params(smoothing=0.5, tol=0.0, max_iter=1), labels).state
     counts = np.split(first.sums.labels.T, ensemble.offsets[1:-1], axis=1)
     beta = np.concatenate([slow_shares(block + 0.5) for block in counts], axis=1).T
     assert np.allclose(np.exp(run.state.params.log_probs), beta, atol=1e-12)
@@ -244,7 +249,7 @@ def test_bound_is_below_the_exact_likelihood(seed, k, missing):
     ensemble, rng = table(seed, n=6, r=5, missing=missing)
     ensemble = Ensemble.from_labels(ensemble.labels, missing=-1, transpose=False)
     labels = rng.integers(0, k, 6).astype(np.int32)
-    run = one_run(ensemble, k, Params(max_iter=int(rng.integers(1, 20)), alpha=float(rng.choice([0.1, 1, 5]))), labels)
+    run = run_from(ensemble, k, Params(max_iter=int(rng.integers(1, 20)), alpha=float(rng.choice([0.1, 1, 5]))), labels)
     alpha, log_probs = run.state.params
     beta = np.split(np.exp(log_probs).T, ensemble.offsets[1:-1], axis=1)
     exact = [exact_log_likelihood(alpha, beta, known_labels(ensemble, i)) for i in range(6)]
@@ -256,7 +261,7 @@ def test_bound_is_below_the_exact_likelihood(seed, k, missing):
 def test_one_cluster_makes_the_bound_exact():
     """With one cluster nothing is hidden: the bound is the weighted log-likelihood of the labels' frequencies."""
     ensemble, _ = table(3, missing=0.0)
-    run = one_run(ensemble, 1, Params(), np.zeros(len(ensemble), np.int32))
+    run = run_from(ensemble, 1, Params(), np.zeros(len(ensemble), np.int32))
     beta = np.split(np.exp(run.state.params.log_probs).T, ensemble.offsets[1:-1], axis=1)
     slow = sum(
         ensemble.counts[i] * sum(weight * math.log(beta[j][0, label]) for j, weight, ((label, _),) in known)
@@ -274,7 +279,7 @@ def test_bound_never_falls(seed, k, soft, learn, alpha):
     inner = {"inner_tol": float(rng.choice([1e-8, 1e-2, 1.0])), "max_inner": int(rng.choice([1, 3, 50]))}
     smoothing = float(rng.choice([0.0, 0.5]))
     settings = Params(alpha=alpha, learn_alpha=learn, smoothing=smoothing, tol=0.0, max_iter=40, **inner)
-    run = one_run(ensemble, k, settings, labels)
+    run = run_from(ensemble, k, settings, labels)
     trace = np.array(run.trace)
     assert np.isfinite(trace).all() and np.isfinite(run.state.gamma).all() and (run.state.gamma > 0).all()
     assert (np.diff(trace) >= -1e-9 * np.maximum(1, np.abs(trace[:-1]))).all()
@@ -290,7 +295,7 @@ def test_compression_changes_nothing(seed, soft):
     again = np.repeat(np.arange(8), ensemble.counts.astype(int))
     whole = ensemble.rows(again).with_counts(np.ones(len(again)))
     ours, theirs = (
-        one_run(part, 3, Params(max_iter=30), start) for part, start in ((ensemble, labels), (whole, labels[again]))
+        run_from(part, 3, Params(max_iter=30), start) for part, start in ((ensemble, labels), (whole, labels[again]))
     )
     assert ours.trace == pytest.approx(theirs.trace, rel=1e-10)
     assert np.allclose(ours.state.gamma[again], theirs.state.gamma, rtol=1e-10, atol=1e-10)
@@ -302,7 +307,7 @@ def test_sites_add_up_to_the_whole(soft):
     """Any division of the rows gives the sums of all, and so the next parameters."""
     ensemble, rng = table(1, soft=soft, n=40)
     labels = rng.integers(0, 3, 40).astype(np.int32)
-    params = one_run(ensemble, 3, Params(max_iter=3), labels).state.params
+    params = run_from(ensemble, 3, Params(max_iter=3), labels).state.params
     inner, alpha = Inner(1e-4, 20), params.alpha
     gamma = first_gamma(ensemble, labels, alpha)
     parts = np.array_split(rng.permutation(40), 3)
@@ -335,7 +340,7 @@ def test_one_hot_rows_are_hard_ones(seed):
     hard, rng = table(seed)
     labels = rng.integers(0, 3, len(hard)).astype(np.int32)
     ours, theirs = (
-        one_run(ensemble, 3, Params(max_iter=8), labels) for ensemble in (hard, SoftEnsemble.from_hard(hard))
+        run_from(ensemble, 3, Params(max_iter=8), labels) for ensemble in (hard, SoftEnsemble.from_hard(hard))
     )
     assert ours.trace == pytest.approx(theirs.trace, rel=1e-12)
     assert np.allclose(ours.state.gamma, theirs.state.gamma, atol=1e-10)

@@ -17,6 +17,11 @@ from tests.samples import noisy_labels, noisy_soft, same_partition
 seeds = st.integers(0, 2**32 - 1)
 
 
+def run_from(space, k, labels, params):
+    """Lloyd's iterations from the labels of a start."""
+    return itk.one_run(space, itk.partition(space, labels, k, params.smoothing), params)
+
+
 def sample(seed, n=10, r=3, zeros=0.3, missing=0.2):
     """Soft clusterings with zeros, gaps, weights and counts."""
     rng = np.random.default_rng(seed)
@@ -86,7 +91,7 @@ def test_one_step_takes_the_nearest_centroid(seed, k):
     """Every row goes to the centroid of least divergence; an infinite one is never chosen."""
     soft, _ = sample(seed)
     chosen = np.arange(len(soft), dtype=np.int32) % k
-    run = itk.one_run(itk.describe(soft), k, chosen, itk.Params(max_iter=1))
+    run = run_from(itk.describe(soft), k, chosen, itk.Params(max_iter=1))
     means = slow_means(soft, chosen, k)
     costs = np.array([[slow_divergence(soft, i, mean) for mean in means] for i in range(len(soft))])
     after = run.state.chosen
@@ -101,7 +106,7 @@ def test_the_divergence_never_rises(seed, k, smoothing):
     soft, rng = sample(seed, n=14)
     start = rng.integers(k, size=14).astype(np.int32)
     space, params = itk.describe(soft), itk.Params(smoothing=smoothing)
-    run = itk.one_run(space, k, start, params)
+    run = run_from(space, k, start, params)
     trace = np.array([itk.partition(space, start, k, smoothing).divergence, *run.trace])
     assert np.isfinite(trace).all() and (np.diff(trace) <= 1e-9).all() and run.converged
     assert trace[-1] >= -1e-9
@@ -139,14 +144,14 @@ def test_hard_rows_are_one_hot_memberships():
     hard = prepare(Ensemble.from_labels(labels, missing=-1)).ensemble
     start = (np.arange(len(hard)) % 4).astype(np.int32)
     one, two = (
-        itk.one_run(itk.describe(rows), 4, start.copy(), itk.Params()) for rows in (hard, SoftEnsemble.from_hard(hard))
+        run_from(itk.describe(rows), 4, start.copy(), itk.Params()) for rows in (hard, SoftEnsemble.from_hard(hard))
     )
     assert np.array_equal(one.state.chosen, two.state.chosen) and np.allclose(one.trace, two.trace, rtol=1e-12)
 
 
 def test_an_emptied_cluster_takes_the_worst_fitted_row():
     soft = SoftEnsemble.from_memberships([[[0.9, 0.1], [0.9, 0.1], [0.88, 0.12], [0.1, 0.9]]] * 2)
-    run = itk.one_run(itk.describe(soft), 2, np.zeros(4, np.int32), itk.Params())
+    run = run_from(itk.describe(soft), 2, np.zeros(4, np.int32), itk.Params())
     assert same_partition(run.state.chosen, [0, 0, 0, 1])
 
 

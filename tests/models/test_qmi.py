@@ -100,7 +100,8 @@ def test_one_step_is_one_step_of_lloyd(seed, k):
     clear = ordered[:, 0] < ordered[:, 1] - 1e-9 if k > 1 else np.ones(20, bool)
     if not clear.all() or len(set(closest.tolist())) < k:
         return
-    run = one_run(ensemble, describe(ensemble), k, start, 1)
+    space = describe(ensemble)
+    run = one_run(ensemble, space, centers_of(ensemble, space, start, k), 1)
     assert run.state.chosen.tolist() == closest.tolist() and not run.converged
     assert run.trace == (pytest.approx(slow_objective(matrix, ensemble.counts, closest, k), abs=1e-9),)
 
@@ -205,7 +206,8 @@ def test_fill_empty_takes_the_farthest_that_can_be_spared():
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_a_start_in_one_cluster_is_filled_up(k):
     ensemble = prepare(noisy(n=40, noise=0.4)).ensemble
-    run = one_run(ensemble, describe(ensemble), k, np.zeros(len(ensemble), np.int32), 300)
+    space, together = describe(ensemble), np.zeros(len(ensemble), np.int32)
+    run = one_run(ensemble, space, centers_of(ensemble, space, together, k), 300)
     assert set(run.state.chosen.tolist()) == set(range(k)) and run.converged
     assert (np.diff(run.trace) <= 1e-9).all()
 

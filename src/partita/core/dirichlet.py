@@ -53,7 +53,7 @@ def infer(params: Bce, rows: Table, weights: FloatArray, inner: Inner = SETTLE) 
 
     What a row gets depends on its labels and the parameters alone. `weights` (r,) are 1 on average in training.
     """
-    gamma = params.alpha + known_weight(rows, weights)[:, None] / len(params.alpha)
+    gamma = even_gamma(rows, weights, params.alpha)
     bounds = np.empty(len(rows))
     expect(params, rows, weights, gamma, bounds, inner)
     return gamma, bounds
@@ -84,6 +84,11 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
         labels += part.labels
         pulls += part.pulls
     return Sums(labels, pulls, sum(part.objects for part in parts), sum(part.bound for part in parts))
+
+
+def even_gamma(part: Table, weights: FloatArray, alpha: FloatArray) -> FloatArray:
+    """(n, k) gamma where each row's labels are shared out evenly."""
+    return np.asarray(alpha + known_weight(part, weights)[:, None] / len(alpha))
 
 
 def known_weight(part: Table, weights: FloatArray) -> FloatArray:

@@ -41,8 +41,11 @@ LinkFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, Rows], P
 def share(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
     """Scores divided by their sum; equal shares where all are 0, since nothing speaks for any cluster."""
     scores = column_scores(tables, rows, bias)
-    scores[scores.sum(axis=1) == 0] = 1.0
-    scores /= scores.sum(axis=1, keepdims=True)
+    sums = scores.sum(axis=1, keepdims=True)
+    if not sums.all():
+        scores[sums[:, 0] == 0] = 1.0
+        sums[sums == 0] = scores.shape[1]
+    scores /= sums
     return Placed(scores)
 
 

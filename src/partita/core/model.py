@@ -180,8 +180,9 @@ class ColumnModel(FrozenArrays):
 
     def _known(self, rows: Rows) -> FloatArray:
         known: BoolArray = rows.labels != MISSING if isinstance(rows, Ensemble) else rows.known
-        weights = np.ones(len(self.tables)) if self.weights is None else self.weights
-        return np.asarray(known @ weights)
+        if self.weights is None or (self.weights == 1).all():
+            return np.asarray(np.count_nonzero(known, axis=1), np.float64)
+        return np.asarray(known @ self.weights)
 
     def winners(self, rows: Rows, scores: FloatArray) -> IntArray:
         """(n,) the cluster of highest score; of equals the one a reference label pleads for, then the strongest."""

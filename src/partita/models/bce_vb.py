@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
-from partita.core.dirichlet import Bce, Inner, Sums, infer
+from partita.core.dirichlet import Bce, Inner, Sums, even_gamma, infer
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
@@ -17,7 +17,7 @@ from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.models.bce import HIGHEST, LOWEST, at_site, first_gamma, model_of, update
 from partita.models.mixture import Table, column_of, log_chances, softened, unit_weights
-from partita.models.restarts import best_of, start_labels
+from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start
 
 
@@ -65,8 +65,8 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     to its cluster, which prior alpha does not dilute.
     """
     runs = best_of(
-        lambda child: start_labels(ensemble, params.start, k, child),
-        partial(one_run, ensemble, k, params),
+        partial(first_state, ensemble, k, params),
+        partial(one_run, ensemble, params),
         rng.spawn(params.restarts),
         what="bce-vb restarts",
         highest=True,
@@ -86,8 +86,26 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     return replace(placed, confidence=np.clip(own / explained.sum(axis=1), 0.0, 1.0))
 
 
-def one_run(ensemble: Table, k: int, params: Params, labels: IntArray, tick: Tick = untold) -> Run[State]:
-    """Variational EM from the labels of a start."""
+def first_state(ensemble: Table, k: int, params: Params, rng: Generator) -> State:
+    """Where a start stands; of many rows a sample is enough, and then all begin with even shares."""
+    part = sample_of(ensemble, k, rng)
+    labels = start_labels(part, params.start, k, rng)
+    state = state_of(part, k, params, labels)
+    if part is ensemble:
+        return state
+    return state._replace(gamma=even_gamma(ensemble, unit_weights(ensemble), state.params.alpha))
+
+
+def state_of(ensemble: Table, k: int, params: Params, labels: IntArray) -> State:
+    """Variational EM before its first pass, each row mostly in the cluster that `labels` say."""
+    alpha = np.full(k, params.alpha)
+    counts = softened(ensemble, labels, k).labels * unit_weights(ensemble)[column_of(ensemble)][:, None]
+    little = params.smoothing + (counts.sum(axis=1, keepdims=True) == 0)  # a label that a sample may lack
+    return State(Bce(alpha, log_chances(counts + little, ensemble.offsets)), first_gamma(ensemble, labels, alpha), None)
+
+
+def one_run(ensemble: Table, params: Params, first: State, tick: Tick = untold) -> Run[State]:
+    """Variational EM from where a start stands."""
     inner = Inner(params.inner_tol, params.max_inner)
 
     def step(state: State) -> tuple[State, float]:
@@ -98,11 +116,7 @@ def one_run(ensemble: Table, k: int, params: Params, labels: IntArray, tick: Tic
         sums = at_site(fitted, ensemble, gamma, inner)
         return State(fitted, gamma, sums), sums.bound + params.smoothing * float(fitted.log_probs.sum())
 
-    alpha = np.full(k, params.alpha)
-    counts = softened(ensemble, labels, k).labels * unit_weights(ensemble)[column_of(ensemble)][:, None]
-    first = Bce(alpha, log_chances(counts + params.smoothing, ensemble.offsets))
-    gamma = first_gamma(ensemble, labels, alpha)
-    return iterate(step, State(first, gamma, None), tol=params.tol, max_iter=params.max_iter, tick=tick)
+    return iterate(step, first, tol=params.tol, max_iter=params.max_iter, tick=tick)
 
 
 METHOD = Method(

@@ -1,6 +1,7 @@
 """ITK: k-means of membership distributions under the Kullback-Leibler divergence (Punera and Ghosh 2007, §III B)."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from partita.core.types import FloatArray, IntArray
 from partita.kernels.scores import IMPOSSIBLE
 from partita.models.mixture import Table, column_of, unit_weights
 from partita.models.reseed import fill_empty
-from partita.models.restarts import best_of, start_labels
+from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start
 
 
@@ -66,8 +67,8 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     """
     space = describe(ensemble)
     runs = best_of(
-        lambda child: start_labels(ensemble, params.start, k, child),
-        lambda start, tick: one_run(space, k, start, params, tick),
+        partial(first_partition, ensemble, k, params),
+        lambda first, tick: one_run(space, first, params, tick),
         rng.spawn(params.restarts),
         what="itk restarts",
         highest=False,
@@ -112,8 +113,15 @@ def partition(space: Space, chosen: IntArray, k: int, smoothing: float) -> Parti
     return Partition(chosen, scores, np.where(sizes > 0, 0.0, IMPOSSIBLE), own - cross)
 
 
-def one_run(space: Space, k: int, start: IntArray, params: Params, tick: Tick = untold) -> Run[Partition]:
-    """Lloyd's iterations from one start."""
+def first_partition(ensemble: Table, k: int, params: Params, rng: Generator) -> Partition:
+    """Where a start stands; of many rows a sample is enough."""
+    part = sample_of(ensemble, k, rng)
+    return partition(describe(part), start_labels(part, params.start, k, rng), k, params.smoothing)
+
+
+def one_run(space: Space, first: Partition, params: Params, tick: Tick = untold) -> Run[Partition]:
+    """Lloyd's iterations from the centroids of a start."""
+    k = len(first.closed)
 
     def step(state: Partition) -> tuple[Partition, float]:
         closest, best = assigned(space.rows, state.scores, state.closed)
@@ -121,7 +129,6 @@ def one_run(space: Space, k: int, start: IntArray, params: Params, tick: Tick = 
         after = partition(space, closest, k, params.smoothing)
         return after, after.divergence
 
-    first = partition(space, start, k, params.smoothing)
     return iterate(step, first, tol=1e-13, max_iter=params.max_iter, tick=tick)
 
 

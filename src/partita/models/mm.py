@@ -24,10 +24,9 @@ from partita.models.mixture import (
     maximise,
     memberships,
     scores_of,
-    softened,
     unit_weights,
 )
-from partita.models.restarts import best_of, start_labels
+from partita.models.restarts import best_of, start_counts
 from partita.starts import Start
 
 
@@ -64,7 +63,7 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     prior when smoothed, never falls.
     """
     runs = best_of(
-        lambda child: softened(ensemble, start_labels(ensemble, params.start, k, child), k),
+        partial(start_counts, ensemble, params.start, k),
         partial(one_run, ensemble, params),
         rng.spawn(params.restarts),
         what="mm restarts",

@@ -1,6 +1,7 @@
 """QMI: k-means on centred one-hot labels, for quadratic mutual information (Topchy, Jain and Punch 2004, §3.3)."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from partita.core.model import ColumnModel
 from partita.core.params import setting
 from partita.core.types import FloatArray, IntArray
 from partita.models.reseed import fill_empty
-from partita.models.restarts import best_of, start_labels
+from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start
 
 
@@ -61,8 +62,8 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     """
     space = describe(ensemble)
     runs = best_of(
-        lambda child: start_labels(ensemble, params.start, k, child),
-        lambda start, tick: one_run(ensemble, space, k, start, params.max_iter, tick),
+        partial(first_centers, ensemble, space, k, params.start),
+        lambda start, tick: one_run(ensemble, space, start, params.max_iter, tick),
         rng.spawn(params.restarts),
         what="qmi restarts",
         highest=False,
@@ -107,11 +108,15 @@ def sum_by_column(values: FloatArray, column: IntArray, columns: int) -> FloatAr
     return totals
 
 
-def one_run(
-    ensemble: Ensemble, space: Space, k: int, start: IntArray, max_iter: int, tick: Tick = untold
-) -> Run[Partition]:
-    """Lloyd's iterations from one start; the objective never rises."""
-    total = float(ensemble.counts @ space.spread)
+def first_centers(ensemble: Ensemble, space: Space, k: int, start: Start, rng: Generator) -> Centers:
+    """The centres of a start; of many rows a sample is enough."""
+    part = sample_of(ensemble, k, rng)
+    return centers_of(part, space, start_labels(part, start, k, rng), k)
+
+
+def one_run(ensemble: Ensemble, space: Space, start: Centers, max_iter: int, tick: Tick = untold) -> Run[Partition]:
+    """Lloyd's iterations from given centres; the objective never rises."""
+    total, k = float(ensemble.counts @ space.spread), len(start.bias)
 
     def step(state: Partition) -> tuple[Partition, float]:
         tables, bias, _ = state.centers
@@ -120,9 +125,8 @@ def one_run(
         centers = centers_of(ensemble, space, closest, k)
         return Partition(closest, centers), total - centers.explained
 
-    return iterate(
-        step, Partition(start, centers_of(ensemble, space, start, k)), tol=1e-13, max_iter=max_iter, tick=tick
-    )
+    nowhere = np.zeros(len(ensemble), np.int32)
+    return iterate(step, Partition(nowhere, start), tol=1e-13, max_iter=max_iter, tick=tick)
 
 
 METHOD = Method(

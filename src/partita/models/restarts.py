@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from numpy.random import Generator
 
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Interrupted, Run, Tick
 from partita.core.progress import report
+from partita.core.sampling import draw_sample
 from partita.core.soft import SoftEnsemble
 from partita.core.types import IntArray
+from partita.models.mixture import Counts, Table, softened
 from partita.starts import STARTS
 
 S = TypeVar("S")
+E = TypeVar("E", bound=Ensemble | SoftEnsemble)
+SAMPLE, SAMPLE_PER_CLUSTER = 4096, 100
+"""How many rows a start needs to see where its labels are counted, not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +43,25 @@ class Runs(Generic[S]):
         return {"trace": self.best.trace, "converged": converged, "detail": detail, "notes": notes}
 
 
-def start_labels(ensemble: Ensemble | SoftEnsemble, start: str, k: int, rng: Generator) -> IntArray:
+def start_labels(ensemble: Table, start: str, k: int, rng: Generator) -> IntArray:
     """(n,) labels of the named start; memberships are taken for their likeliest labels."""
     return STARTS[start](ensemble if isinstance(ensemble, Ensemble) else ensemble.harden(), k, rng)
+
+
+def sample_of(ensemble: E, k: int, rng: Generator) -> E:
+    """Rows enough to start from: all of few, or some thousands that stand for all."""
+    size = max(SAMPLE, SAMPLE_PER_CLUSTER * k)
+    if len(ensemble) <= 2 * size:
+        return ensemble
+    places, factors = draw_sample(ensemble.counts, size, rng)
+    return cast(E, ensemble.rows(places).with_counts(ensemble.counts[places] * factors))
+
+
+def start_counts(ensemble: Table, start: str, k: int, rng: Generator) -> Counts:
+    """The label counts of a start, softened; of many rows a sample is enough, with a little of every label it lacks."""
+    part = sample_of(ensemble, k, rng)
+    counts = softened(part, start_labels(part, start, k, rng), k)
+    return counts if part is ensemble else counts._replace(labels=counts.labels + 1 / k)
 
 
 def best_of(

@@ -1,6 +1,7 @@
 """Where iterative methods begin: each start gives every row of an ensemble one of k labels."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from numpy.random import Generator
@@ -15,7 +16,7 @@ from partita.starts.spectral import spectral_start
 Start: TypeAlias = Literal["spectral", "kmeans++", "base", "random"]
 
 STARTS: Final[dict[str, Callable[[Ensemble, int, Generator], IntArray]]] = {
-    "spectral": spectral_start,
+    "spectral": partial(spectral_start, restarts=3),
     "kmeans++": plusplus_start,
     "base": base_start,
     "random": random_start,
