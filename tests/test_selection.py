@@ -72,7 +72,7 @@ def test_message_length_of_small_components():
 
 
 def test_figures_of_a_bound():
-    detail = {"objective": -50.0, "free parameters": 10, "alpha": (1.0, 1.0)}
+    detail = {"objective": -70.0, "bound": -50.0, "free parameters": 10, "alpha": (1.0, 1.0)}
     found = figures(Consensus.hard([0, 1], detail=detail), np.array([30.0, 10.0]))
     assert found == {"free_parameters": 10, "bound": -50.0, "penalised_bound": -50.0 - 5 * math.log(40)}
     assert default_criterion(Trial(2, **found)) == "bound"

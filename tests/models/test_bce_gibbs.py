@@ -401,9 +401,16 @@ def test_interruption_between_blocks():
     assert result.detail["interrupted"] and result.detail["draws"] == 4 * 25
 
 
-def test_interruption_before_the_first_draw_goes_on_up(monkeypatch):
+def test_interruption_in_the_burn_in_keeps_where_the_chains_stood(monkeypatch):
     monkeypatch.setattr(bce_gibbs, "BLOCK", 1)
     monkeypatch.setattr(bce_gibbs, "advance", stopping_after(5))
+    result = partita.consensus(noisy(n=50), "bce-gibbs", 4, chains=1, burn_in=50)
+    assert result.detail["interrupted"] and result.converged is False and len(result.trace) == 5
+    assert "after 5 of 50 sweeps" in result.notes[0] and np.allclose(result.membership.sum(axis=1), 1)
+
+
+def test_interruption_before_the_first_sweep_goes_on_up(monkeypatch):
+    monkeypatch.setattr(bce_gibbs, "advance", stopping_after(0))
     with pytest.raises(KeyboardInterrupt):
         partita.consensus(noisy(n=50), "bce-gibbs", 4, chains=1, burn_in=5)
 

@@ -14,12 +14,12 @@ from scipy.special import gammaln, polygamma
 import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
-from partita.core.dirichlet import Bce, Inner, add_sums, infer
+from partita.core.dirichlet import Bce, Inner, add_sums, infer, leaning_gamma
 from partita.core.prepare import prepare
 from partita.core.threads import thread_limit
 from partita.kernels.dirichlet import digamma
 from partita.metrics import nmi
-from partita.models.bce import HIGHEST, LOWEST, at_site, concentration, evidence, first_gamma, update
+from partita.models.bce import HIGHEST, LOWEST, at_site, concentration, evidence, update
 from partita.models.bce_vb import Params, one_run, state_of
 from partita.models.mixture import unit_weights
 from tests.core.oracles import steady
@@ -309,7 +309,7 @@ def test_sites_add_up_to_the_whole(soft):
     labels = rng.integers(0, 3, 40).astype(np.int32)
     params = run_from(ensemble, 3, Params(max_iter=3), labels).state.params
     inner, alpha = Inner(1e-4, 20), params.alpha
-    gamma = first_gamma(ensemble, labels, alpha)
+    gamma = leaning_gamma(ensemble, unit_weights(ensemble), alpha, labels)
     parts = np.array_split(rng.permutation(40), 3)
     sites = [at_site(params, ensemble.rows(rows), gamma[rows], inner) for rows in parts]
     together, whole = add_sums(sites), at_site(params, ensemble, gamma, inner)
@@ -434,3 +434,37 @@ def test_sees_through_noise(noise, least):
         labels, truth = noisy_labels(n=400, r=8, k=10, noise=noise, seed=seed)
         scores.append(nmi(partita.consensus(labels, "bce-vb", 10).labels, truth))
     assert np.mean(scores) >= least
+
+
+def test_the_bound_is_told_without_the_prior():
+    """`select_k` compares bounds over k, so what smoothing adds to the objective is left out."""
+    result = partita.consensus(noisy(n=80), "bce-vb", 3, smoothing=1.0)
+    tables = np.concatenate(result.model.tables, axis=1)
+    assert result.detail["objective"] == pytest.approx(result.detail["bound"] + tables.sum(), abs=1e-8)
+
+
+@pytest.mark.parametrize("share", [1e-12, 1e-6, 0.5])
+def test_a_soft_row_that_every_cluster_excludes_is_impossible(share):
+    columns = np.repeat([0, 1], 10)
+    result = partita.consensus(np.stack([columns] * 3, axis=1), "bce-vb", 2)
+    assert result.log_likelihood(SoftEnsemble.from_memberships([[[1.0, 0.0]]] * 3)) > -10
+    with pytest.warns(partita.PartitaWarning, match="smoothing"):
+        assert result.log_likelihood(SoftEnsemble.from_memberships([[[1 - share, share]]] * 3)) == -np.inf
+
+
+def test_placing_reaches_the_bound_of_the_fit():
+    """A row's own two starts find what the fit found, also where k is too large and an even start is a poor one."""
+    for seed in range(4):
+        labels, _ = noisy_labels(n=100, r=8, k=3, noise=0.35, seed=seed)
+        result = partita.consensus(labels, "bce-vb", 5)
+        assert result.log_likelihood(labels) >= result.detail["bound"] - 0.01 * abs(result.detail["bound"])
+
+
+def test_labels_that_never_occur_are_no_parameters():
+    hard = noisy(n=40)
+    wide = SoftEnsemble.from_memberships(
+        [np.pad(SoftEnsemble.from_hard(hard).block(j), ((0, 0), (0, 3))) for j in range(7)]
+    )
+    for method in ("mm", "bce-vb"):
+        counted = [partita.consensus(table, method, 3).detail["free parameters"] for table in (hard, wide)]
+        assert counted[0] == counted[1]

@@ -9,14 +9,17 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import gammaln
 
+from partita.core.counting import assigned
 from partita.core.ensemble import Ensemble
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import FloatArray, sealed
+from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.dirichlet import infer_memberships, infer_rows
 
 ROWS: Final = 1 << 11
 """Rows worth a call of the compiled pass."""
+SHARE: Final = 0.9
+"""How much of a row a start gives to the cluster it says."""
 Table: TypeAlias = Ensemble | SoftEnsemble
 
 
@@ -49,13 +52,20 @@ SETTLE: Final = Inner(1e-10, 1000)
 
 
 def infer(params: Bce, rows: Table, weights: FloatArray, inner: Inner = SETTLE) -> tuple[FloatArray, FloatArray]:
-    """(n, k) gamma of rows, each from the evenly spread start, and the (n,) bounds of their log-probabilities.
+    """(n, k) gamma of rows, and the (n,) bounds of their log-probabilities.
 
-    What a row gets depends on its labels and the parameters alone. `weights` (r,) are 1 on average in training.
+    Each row begins twice, with its labels shared out evenly and with nearly all of them in the cluster that gives them
+    the highest chance, and keeps the higher bound; so it depends on its labels and the parameters alone. `weights` (r,)
+    are 1 on average in training.
     """
-    gamma = even_gamma(rows, weights, params.alpha)
-    bounds = np.empty(len(rows))
+    gamma, bounds = even_gamma(rows, weights, params.alpha), np.empty(len(rows))
     expect(params, rows, weights, gamma, bounds, inner)
+    column = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+    likeliest, _ = assigned(rows, params.log_probs * weights[column][:, None], np.zeros(len(params.alpha)))
+    other, others = leaning_gamma(rows, weights, params.alpha, likeliest), np.empty(len(rows))
+    expect(params, rows, weights, other, others, inner)
+    better = others > bounds
+    gamma[better], bounds[better] = other[better], others[better]
     return gamma, bounds
 
 
@@ -89,6 +99,14 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
 def even_gamma(part: Table, weights: FloatArray, alpha: FloatArray) -> FloatArray:
     """(n, k) gamma where each row's labels are shared out evenly."""
     return np.asarray(alpha + known_weight(part, weights)[:, None] / len(alpha))
+
+
+def leaning_gamma(part: Table, weights: FloatArray, alpha: FloatArray, labels: IntArray) -> FloatArray:
+    """(n, k) gamma where each row gives its own cluster SHARE of its labels and all others the rest, evenly."""
+    k = len(alpha)
+    shares = np.full((len(labels), k), (1 - SHARE) / (k - 1) if k > 1 else 1.0)
+    shares[np.arange(len(labels)), labels] = SHARE if k > 1 else 1.0
+    return np.asarray(alpha + known_weight(part, weights)[:, None] * shares)
 
 
 def known_weight(part: Table, weights: FloatArray) -> FloatArray:

@@ -75,9 +75,6 @@ def dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: R
     """
     gamma, bounds = infer(Bce(bias, tables), rows, weights)
     gamma /= gamma.sum(axis=1, keepdims=True)
-    never = np.asarray((tables <= IMPOSSIBLE).all(axis=1))
-    if never.any():
-        bounds[column_scores(never.astype(np.float64)[:, None], rows, np.zeros(1))[:, 0] > 0] = -np.inf
     return Placed(gamma, bounds)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -108,7 +109,7 @@ def _as(value: Any, hint: Any) -> Any:
         return int(value) if value == int(value) and not isinstance(value, bool) else _refuse()
     if hint is float:
         number = float(value) if not isinstance(value, bool) else _refuse()
-        return number if number == number else _refuse()
+        return number if math.isfinite(number) else _refuse()
     return value if isinstance(value, hint) else _refuse()
 
 

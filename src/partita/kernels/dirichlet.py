@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from partita.kernels.compiling import Array, kernel
+from partita.kernels.scores import IMPOSSIBLE
 
 
 @kernel
@@ -108,7 +109,7 @@ def infer_rows(
     """Bring the rows' `gamma` and `bounds` up to date; add their labels, shared out by phi, to `expected`.
 
     `chances` (t, k) are those of the labels divided by exp(`tops`) (t,), `base` is what all rows have of the bound.
-    Returns the bound of all the rows, with multiplicities.
+    Returns the bound of all the rows, with multiplicities; it is -inf where no cluster can have given some label.
     """
     size, width = labels.shape[1], alpha.shape[0]
     buffer, weights, work = np.empty((size, width)), np.empty((2, size)), np.empty((3, width))
@@ -122,7 +123,7 @@ def infer_rows(
                 place = offsets[j] + label
                 places[known] = place
                 weights[0, known] = column_weights[j]
-                bound += column_weights[j] * tops[place]
+                bound += column_weights[j] * tops[place] if tops[place] > IMPOSSIBLE else -np.inf
                 for h in range(width):
                     buffer[known, h] = chances[place, h]
                 known += 1
@@ -169,7 +170,8 @@ def infer_memberships(
                 if matrix[i, place] > 0.0:
                     seen = True
                     for h in range(width):
-                        buffer[known, h] += matrix[i, place] * log_probs[place, h]
+                        score = log_probs[place, h]
+                        buffer[known, h] += matrix[i, place] * score if score > IMPOSSIBLE else score
             if seen and column_weights[j] > 0.0:
                 columns[known] = j
                 weights[0, known] = column_weights[j]
@@ -177,7 +179,7 @@ def infer_memberships(
                     top = max(top, buffer[known, h])
                 for h in range(width):
                     buffer[known, h] = math.exp(buffer[known, h] - top)
-                bound += column_weights[j] * top
+                bound += column_weights[j] * top if top > IMPOSSIBLE else -np.inf
                 known += 1
         bound += settle(buffer, weights, known, alpha, gamma[i], work, tol, most)
         bounds[i] = add_row(counts[i], bound, gamma[i], pulls)

@@ -9,10 +9,10 @@ of objects.
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
-from partita.core.dirichlet import Bce, Inner, Sums, expect, known_weight
+from partita.core.dirichlet import Bce, Inner, Sums, Table, expect
 from partita.core.model import ColumnModel
 from partita.core.types import BoolArray, FloatArray, IntArray
-from partita.models.mixture import SHARE, Table, log_chances, unit_weights
+from partita.models.mixture import log_chances, unit_weights
 
 LOWEST, HIGHEST = 0.01, 1000.0
 """The range of alpha: below it objects stay where they are whatever their labels say, above it all share alike."""
@@ -24,14 +24,6 @@ SMALL_RISE, SETTLED = 1e-9, 1e-13
 def at_site(params: Bce, part: Table, gamma: FloatArray, inner: Inner) -> Sums:
     """One expectation pass over the rows of a part, from `gamma` (n, k), which it moves on; adds up over parts."""
     return expect(params, part, unit_weights(part), gamma, np.empty(len(part)), inner)
-
-
-def first_gamma(part: Table, labels: IntArray, alpha: FloatArray, share: float = SHARE) -> FloatArray:
-    """(n, k) gamma where each row gives its own cluster `share` of its labels and all others the rest, evenly."""
-    k = len(alpha)
-    shares = np.full((len(labels), k), (1 - share) / (k - 1) if k > 1 else 1.0)
-    shares[np.arange(len(labels)), labels] = share if k > 1 else 1.0
-    return np.asarray(alpha + known_weight(part, unit_weights(part))[:, None] * shares)
 
 
 def update(sums: Sums, before: Bce, offsets: IntArray, smoothing: float, learn_alpha: bool) -> Bce:

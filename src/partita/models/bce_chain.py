@@ -8,13 +8,14 @@ whole chains at hand.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
+from partita.core.dirichlet import SHARE
 from partita.core.types import FloatArray, IntArray, sealed, smallest_type
 from partita.kernels.gibbs import (
     add_agreement,
@@ -25,9 +26,6 @@ from partita.kernels.gibbs import (
     sweep_even,
     sweep_weighted,
 )
-
-SHARE: Final = 0.9
-"""How many of an object's labels begin in the cluster that the start says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +128,23 @@ def advance(tokens: Tokens, plan: Plan, sweeps: int, chain: Chain) -> Chain:
         trace.append(log_joint(tokens, z, counts))
         sweeps -= 1
         if plan.keeps(len(trace)):
-            names = matched(_agreement(tokens, z, sums))
-            add_draw(tokens.labels, tokens.weights, sealed(z), names, sums, 0, len(z))
-            tables[:, names] += counts.tables
+            _keep(tokens, z, counts, sums, tables)
             kept.append((trace[-1], concentration(tokens, counts)))
     return Chain(chain.seed, z, sums, tables, tuple(trace), tuple(kept))
+
+
+def _keep(tokens: Tokens, z: IntArray, counts: Counts, sums: FloatArray, tables: FloatArray) -> None:
+    """Add a draw, renamed to agree with those before it, to the sums."""
+    names = matched(_agreement(tokens, z, sums))
+    add_draw(tokens.labels, tokens.weights, sealed(z), names, sums, 0, len(z))
+    tables[:, names] += counts.tables
+
+
+def with_last_draw(tokens: Tokens, chain: Chain) -> Chain:
+    """A chain that has kept no draw yet, with the one it stands at: all there is when it is stopped in the burn-in."""
+    sums, tables, counts = chain.sums.copy(), chain.tables.copy(), counts_of(tokens, chain.z)
+    _keep(tokens, chain.z, counts, sums, tables)
+    return chain._replace(sums=sums, tables=tables, kept=((chain.trace[-1], concentration(tokens, counts)),))
 
 
 def counts_of(tokens: Tokens, z: IntArray) -> Counts:

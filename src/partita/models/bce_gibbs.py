@@ -17,7 +17,7 @@ from partita.core.progress import report
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.models.bce import model_of
-from partita.models.bce_chain import Chain, Plan, Tokens, advance, begin, posterior_means
+from partita.models.bce_chain import Chain, Plan, Tokens, advance, begin, posterior_means, with_last_draw
 from partita.models.mixture import unit_weights
 from partita.models.restarts import start_labels
 from partita.posterior.diagnostics import DRAWS_PER_CHAIN, MOST_RHAT, Mixing, mixing
@@ -91,15 +91,17 @@ def one_row_an_object(ensemble: Ensemble) -> IntArray:
 
 
 def sample(tokens: Tokens, plan: Plan, chains: list[Chain]) -> list[Chain]:
-    """Run all chains in blocks of sweeps; Ctrl-C leaves them after the last whole block, once a draw is kept."""
+    """Run all chains in blocks of sweeps; Ctrl-C leaves them after the last whole block, once there is one."""
     block = max(1, BLOCK // tokens.labels.size)
     try:
         while len(chains[0].trace) < plan.sweeps:
             chains = map_threads(partial(advance, tokens, plan, block), chains)
             report("bce-gibbs sweeps", len(chains[0].trace), plan.sweeps)
     except KeyboardInterrupt:
-        if not chains[0].kept:
+        if not chains[0].trace:
             raise
+        if not chains[0].kept:
+            return [with_last_draw(tokens, chain) for chain in chains]
     return chains
 
 
@@ -114,7 +116,8 @@ def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
     kept = np.array([chain.kept for chain in chains])
     found = {name: mixing(kept[:, :, place]) for place, name in enumerate(WATCHED)}
     mixed = all(one.enough(len(chains)) for one in found.values())
-    interrupted = kept.shape[1] < plan.draws
+    early = len(chains[0].trace) <= plan.burn_in
+    interrupted = early or kept.shape[1] < plan.draws
     notes = [] if mixed else [_unmixed(found, len(chains))]
     detail: dict[str, Any] = {
         "log joint": tuple(kept[:, :, 0].mean(axis=1).tolist()),
@@ -123,7 +126,10 @@ def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
     }
     if interrupted:
         detail["interrupted"] = True
-        notes.insert(0, f"interrupted: the average of {kept.shape[1]} of {plan.draws} draws a chain, not converged")
+        what = f"the average of {kept.shape[1]} of {plan.draws} draws a chain"
+        if early:
+            what = f"the draw each chain stood at in its burn-in, after {len(chains[0].trace)} of {plan.burn_in} sweeps"
+        notes.insert(0, f"interrupted: {what}, not converged")
     return {"converged": mixed and not interrupted, "detail": detail, "notes": tuple(notes)}
 
 

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
-from partita.core.dirichlet import Bce, Inner, Sums, even_gamma, infer
+from partita.core.dirichlet import Bce, Inner, Sums, Table, even_gamma, infer, leaning_gamma
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, IntArray
-from partita.models.bce import HIGHEST, LOWEST, at_site, first_gamma, model_of, update
-from partita.models.mixture import Table, column_of, log_chances, softened, unit_weights
+from partita.models.bce import HIGHEST, LOWEST, at_site, model_of, update
+from partita.models.mixture import column_of, free_labels, log_chances, softened, unit_weights
 from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start
 
@@ -60,9 +60,9 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     by phi_ijh, and alpha is fitted by Newton's method. Missing labels drop out of all sums. Memberships enter by
     expected log-probabilities and expected counts.
 
-    At the end each object is placed by the fitted alpha and beta from an even start, so that its label depends on
-    nothing but its row: its membership is gamma_i / sum gamma_i, its confidence the share of its labels that phi gives
-    to its cluster, which prior alpha does not dilute.
+    At the end each object is placed by the fitted alpha and beta, from the better of two starts of its own, so that its
+    label depends on nothing but its row: its membership is gamma_i / sum gamma_i, its confidence the share of its
+    labels that phi gives to its cluster, which prior alpha does not dilute.
     """
     runs = best_of(
         partial(first_state, ensemble, k, params),
@@ -71,19 +71,21 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
         what="bce-vb restarts",
         highest=True,
     )
-    fitted = runs.best.state.params
+    fitted, sums = runs.best.state.params, runs.best.state.sums
+    assert sums is not None
     gamma, _ = infer(fitted, ensemble, unit_weights(ensemble))
     told = runs.told()
     told["detail"] |= {
+        "bound": sums.bound,
         "alpha": tuple(fitted.alpha.tolist()),
-        "free parameters": k + k * int(sum(size - 1 for size in ensemble.sizes)),
+        "free parameters": k + k * free_labels(ensemble),
         "confidence": "share of the object's labels that come from its cluster",
     }
     model = model_of(fitted, ensemble)
     placed = Consensus.soft(gamma / gamma.sum(axis=1, keepdims=True), k_asked=k, model=model, **told)
     explained = gamma - fitted.alpha
     own = explained[np.arange(len(gamma)), placed.labels]
-    return replace(placed, confidence=np.clip(own / explained.sum(axis=1), 0.0, 1.0))
+    return replace(placed, confidence=np.clip(own / np.maximum(explained.sum(axis=1), 1e-300), 0.0, 1.0))
 
 
 def first_state(ensemble: Table, k: int, params: Params, rng: Generator) -> State:
@@ -101,7 +103,8 @@ def state_of(ensemble: Table, k: int, params: Params, labels: IntArray) -> State
     alpha = np.full(k, params.alpha)
     counts = softened(ensemble, labels, k).labels * unit_weights(ensemble)[column_of(ensemble)][:, None]
     little = params.smoothing + (counts.sum(axis=1, keepdims=True) == 0)  # a label that a sample may lack
-    return State(Bce(alpha, log_chances(counts + little, ensemble.offsets)), first_gamma(ensemble, labels, alpha), None)
+    gamma = leaning_gamma(ensemble, unit_weights(ensemble), alpha, labels)
+    return State(Bce(alpha, log_chances(counts + little, ensemble.offsets)), gamma, None)
 
 
 def one_run(ensemble: Table, params: Params, first: State, tick: Tick = untold) -> Run[State]:

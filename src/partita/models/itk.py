@@ -10,6 +10,7 @@ from scipy.special import xlogy
 
 from partita.core.consensus import Consensus
 from partita.core.counting import assigned, column_scores, label_counts
+from partita.core.dirichlet import Table
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
@@ -18,7 +19,7 @@ from partita.core.params import setting
 from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.scores import IMPOSSIBLE
-from partita.models.mixture import Table, column_of, unit_weights
+from partita.models.mixture import column_of, unit_weights
 from partita.models.reseed import fill_empty
 from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start

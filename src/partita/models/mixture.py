@@ -5,11 +5,12 @@ Component c has weight a_c and, per clustering j, a distribution theta_jc over l
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from partita.core.counting import label_counts
+from partita.core.dirichlet import SHARE, Table
 from partita.core.ensemble import Ensemble
 from partita.core.links import ROWS, shared_out
 from partita.core.soft import SoftEnsemble
@@ -17,9 +18,6 @@ from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.mixture import expect_memberships, expect_rows
 from partita.kernels.scores import IMPOSSIBLE
-
-SHARE: Final = 0.9
-"""How much of a row a start gives to the cluster it says."""
 
 
 class Mixture(NamedTuple):
@@ -39,9 +37,6 @@ class Counts(NamedTuple):
     """Fingerprint of which component leads in which row."""
 
 
-Table: TypeAlias = Ensemble | SoftEnsemble
-
-
 def unit_weights(part: Table) -> FloatArray:
     """(r,) weights of the clusterings, 1 on average: only their ratio matters."""
     return np.asarray(part.weights / part.weights.mean())
@@ -50,6 +45,14 @@ def unit_weights(part: Table) -> FloatArray:
 def column_of(part: Table) -> IntArray:
     """(t,) the column of each label."""
     return np.repeat(np.arange(len(part.sizes)), part.sizes)
+
+
+def free_labels(part: Table) -> int:
+    """How many of the chances of a component's labels are free: one less than there are labels, in each column."""
+    if isinstance(part, Ensemble):
+        return sum(size - 1 for size in part.sizes)
+    occurs = part.matrix.any(axis=0).astype(np.int64)
+    return int(np.maximum(np.add.reduceat(occurs, part.offsets[:-1]) - 1, 0).sum())
 
 
 def scores_of(params: Mixture, part: Table) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
+from partita.core.dirichlet import Table
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
@@ -17,9 +18,9 @@ from partita.core.soft import SoftEnsemble
 from partita.models.mixture import (
     Counts,
     Mixture,
-    Table,
     at_site,
     entropy,
+    free_labels,
     log_prior,
     maximise,
     memberships,
@@ -75,7 +76,7 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     told = runs.told()
     told["detail"] |= {
         "log likelihood": runs.best.state.counts.log_likelihood,
-        "free parameters": k - 1 + k * int(sum(size - 1 for size in ensemble.sizes)),
+        "free parameters": k - 1 + k * free_labels(ensemble),
         "membership entropy": entropy(shares, ensemble.counts),
     }
     return Consensus.soft(shares, k_asked=k, model=model_of(fitted, ensemble), **told)

@@ -6,13 +6,14 @@ from typing import Any, Generic, TypeVar, cast
 
 from numpy.random import Generator
 
+from partita.core.dirichlet import Table
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Interrupted, Run, Tick
 from partita.core.progress import report
 from partita.core.sampling import draw_sample
 from partita.core.soft import SoftEnsemble
 from partita.core.types import IntArray
-from partita.models.mixture import Counts, Table, softened
+from partita.models.mixture import Counts, softened
 from partita.starts import STARTS
 
 S = TypeVar("S")

@@ -54,8 +54,8 @@ def figures(result: Consensus, counts: FloatArray) -> dict[str, Any]:
     """The fields of a `Trial` that follow from one fit of the rows that `counts` tells the multiplicities of.
 
     n is the number of objects with a known label, p the free parameters, L the likelihood:
-    BIC = -2 log L + p log n; ICL = BIC + 2 × the entropy of the memberships. A method with an objective and free
-    parameters but no likelihood tells a bound of it, from which (p / 2) log n is taken: its parameters are point
+    BIC = -2 log L + p log n; ICL = BIC + 2 × the entropy of the memberships. A method with no likelihood but a
+    bound of it tells that, from which (p / 2) log n is taken: its parameters are point
     estimates, so that the bound by itself grows with k as a likelihood does.
     """
     told = result.detail
@@ -72,8 +72,8 @@ def figures(result: Consensus, counts: FloatArray) -> dict[str, Any]:
         if result.membership is not None:
             sizes = counts @ result.membership
             known["mml"] = message_length(likelihood, sizes, parameters_each(free, len(sizes)))
-    elif "objective" in told:
-        bound = float(told["objective"])
+    elif "bound" in told:
+        bound = float(told["bound"])
         known |= {"bound": bound, "penalised_bound": bound - free / 2 * math.log(objects)}
     return known
 
