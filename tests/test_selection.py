@@ -264,6 +264,20 @@ def test_a_huge_range_is_cut_and_a_falling_one_turned():
     assert f"k = 7 to {10**12} left out: the table has only 6 distinct rows" in chosen.notes
 
 
+@pytest.mark.parametrize("ks", [range(5, 10**20), range(10**20 - 1, 4, -1), range(5, 10**20, 1)])
+def test_a_range_longer_than_machine_numbers(ks):
+    chosen = select_k(TABLE, ks, repeats=0)
+    assert [trial.k for trial in chosen.trials] == [5, 6]
+    assert f"k = 7 to {10**20 - 1} left out: the table has only 6 distinct rows" in chosen.notes
+
+
+@pytest.mark.parametrize(("ks", "tried", "left"), [(range(2, 9, 3), [2, 5], "8"), (range(2, 12, 3), [2, 5], "8 to 11")])
+def test_a_range_with_steps_is_cut(ks, tried, left):
+    chosen = select_k(TABLE, ks, repeats=0)
+    assert [trial.k for trial in chosen.trials] == tried
+    assert f"k = {left} left out: the table has only 6 distinct rows" in chosen.notes
+
+
 def test_edges_of_the_range_are_told():
     ensemble = noisy(n=200, r=8, k=4)
     assert any("largest that was tried" in note for note in select_k(ensemble, [2, 3], repeats=0).notes)
@@ -333,6 +347,20 @@ def test_an_interrupted_fit_is_not_a_finished_one(monkeypatch):
     monkeypatch.setattr(partita.models.mm, "METHOD", replace(whole, fit=fit))
     chosen = select_k(noisy(), [2, 3, 4], threads=1, repeats=2)
     assert [trial.k for trial in chosen.trials] == [2] and chosen.interrupted
+
+
+def test_interruption_after_the_last_fit_is_none(monkeypatch):
+    """All that was asked for is there, so that nobody needs to hear of it."""
+    whole = partita.selection.selecting.map_threads
+
+    def late(*arguments):
+        whole(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(partita.selection.selecting, "map_threads", late)
+    chosen = select_k(noisy(), [2, 3], repeats=2)
+    assert not chosen.interrupted and not any("interrupted" in note for note in chosen.notes)
+    assert chosen.trials == select_k(noisy(), [2, 3], repeats=2).trials
 
 
 def test_not_converged_is_told():
@@ -407,6 +435,20 @@ def test_command_interrupted(monkeypatch):
     done = invoke(*SEGMENTS, "--k", "2..5", "--repeats", 0, "--threads", 1)
     assert done.exit_code == 130 and "recommended" in done.stdout
     assert "note: interrupted: k = 4, 5 not finished" in done.stderr
+
+
+def test_command_says_a_note_once():
+    done = invoke(*SEGMENTS, "--k", "4", "--repeats", 0, "--set", "max_iter=1")
+    assert done.exit_code == 0 and done.stderr.count("not converged") == 1
+    assert "note: k = 4: not converged after 1 iterations" in done.stderr
+
+
+def test_command_with_a_huge_range():
+    done = invoke(*SEGMENTS, "--k", "216..99999999999999999999", "--repeats", 0, "-m", "voting", "--criterion", "anmi")
+    assert done.exit_code == 0 and "k = 218 to 99999999999999999999 left out" in done.stderr
+    assert len(done.stderr.split("left out")) == 2
+    done = invoke(*SEGMENTS, "--k", "300..99999999999999999999")
+    assert done.exit_code == 1 and "no k is left to try" in str(done.exception) and "\n" not in str(done.exception)
 
 
 def test_criteria_name_fields():

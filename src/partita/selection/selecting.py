@@ -1,7 +1,6 @@
 """select_k(): fit every k and subsets of the clusterings, compare, choose."""
 
 import operator
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -121,7 +120,7 @@ class _Work:
         except KeyboardInterrupt:
             if not self.found:
                 raise
-            return True
+            return any(k not in self.failed and not self.finished(k) for k in ks)
         return False
 
     def fit(self, task: Task) -> None:
@@ -150,6 +149,10 @@ class _Work:
         combines = self.fitting.asked.method.combines
         return {} if combines else figures(result, self.fitting.work.ensemble.counts)
 
+    def finished(self, k: int) -> bool:
+        """Whether the fit of this k and those of all subsets are there."""
+        return k in self.found and all((k, number) in self.labels for number in range(len(self.subsets)))
+
     def touched(self, k: int) -> bool:
         """Whether something is known of this k."""
         return k in self.failed or k in self.found
@@ -174,8 +177,7 @@ class _Work:
         missing = [k for k in ks if not self.touched(k)]
         if missing:
             told.append(f"interrupted: k = {_listed(missing)} not finished")
-        halves = range(len(self.subsets))
-        unsure = [k for k in ks if k in self.found and any((k, number) not in self.labels for number in halves)]
+        unsure = [k for k in ks if k in self.found and not self.finished(k)]
         if unsure:
             told.append(f"interrupted: the stability of k = {_listed(unsure)} is not known")
         if len(self.fitting.work.ensemble.names) < 3:
@@ -200,15 +202,21 @@ def _checked_ks(ks: Any, fitting: Fitting) -> tuple[list[int], list[str]]:
     asked, rows, notes = fitting.asked, fitting.rows, []
     if isinstance(ks, range):
         rising = ks if ks.step > 0 else ks[::-1]
-        end = bisect_right(rising, rows)
-        ks, beyond = rising[:end], rising[end:]
+        ks, beyond = _cut(rising, rows)
         if beyond:
-            span = f"{beyond[0]}" if len(beyond) == 1 else f"{beyond[0]} to {beyond[-1]}"
+            span = f"{beyond[0]}" if beyond[0] == beyond[-1] else f"{beyond[0]} to {beyond[-1]}"
             notes = [f"k = {span} left out: the table has only {rows} distinct rows"]
     wanted = {checked_k(k, rows, asked.method, asked.name) for k in ks}
     if not wanted:
         raise ParameterError("; ".join([*notes, "no k is left to try; give at least one, not above the distinct rows"]))
     return sorted(k for k in wanted if k is not None), notes
+
+
+def _cut(rising: range, most: int) -> tuple[range, range]:
+    """The numbers of a rising range up to `most` and those beyond; len() and slices of huge ranges overflow."""
+    steps = max(0, (most - rising.start) // rising.step + 1)
+    middle = min(rising.start + steps * rising.step, rising.stop)
+    return range(rising.start, middle, rising.step), range(middle, rising.stop, rising.step)
 
 
 def _check_criterion(criterion: str | None, known: dict[str, Any], subsets: bool, name: str) -> None:
