@@ -278,7 +278,7 @@ def test_timestamps_come_back(path, tmp_path):
         assert loaded.classes[1][1].utcoffset() == timedelta(hours=2)
         assert loaded.predict(table).tolist() == [0, 0, 1]
     finer = partita.consensus({"a": [pd.Timestamp(1, unit="ns"), pd.Timestamp(2, unit="ns")], "b": [1, 2]}, "voting", 2)
-    with pytest.raises(FileError, match="clustering 'a': the label Timestamp.* which a model file cannot hold"):
+    with pytest.raises(FileError, match=r"clustering 'a': the label Timestamp.* which a model file cannot hold"):
         partita.save_model(finer, path)
 
 

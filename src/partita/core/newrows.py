@@ -47,8 +47,8 @@ def code_rows(table: Any, known: Clusterings) -> NewRows:
     """An ensemble, or any table of labels, under the codes of training.
 
     Clusterings are found by name, or by place in a table without names; one that took no part in training is not
-    looked at. Labels are found by value, and numbers and booleans also as the text that spells them, since a text file says no
-    more.
+    looked at. Labels are found by value, and numbers and booleans also as the text that spells them, since a text file
+    says no more.
     """
     if isinstance(table, (Ensemble, SoftEnsemble)) and _same(table, known):
         return NewRows(table, 0)

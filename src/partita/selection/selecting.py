@@ -1,6 +1,8 @@
 """select_k(): fit every k and subsets of the clusterings, compare, choose."""
 
 import operator
+import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -202,21 +204,20 @@ def _checked_ks(ks: Any, fitting: Fitting) -> tuple[list[int], list[str]]:
     asked, rows, notes = fitting.asked, fitting.rows, []
     if isinstance(ks, range):
         rising = ks if ks.step > 0 else ks[::-1]
-        ks, beyond = _cut(rising, rows)
+        if rising and max(abs(rising.start), abs(rising.stop)) > sys.maxsize:
+            raise ParameterError(
+                f"k = {rising.start} to {rising[-1]} are more than any table has rows; end the range sooner, such as "
+                "range(2, 11) (--k 2..10)"
+            )
+        end = bisect_right(rising, rows)
+        ks, beyond = rising[:end], rising[end:]
         if beyond:
-            span = f"{beyond[0]}" if beyond[0] == beyond[-1] else f"{beyond[0]} to {beyond[-1]}"
+            span = f"{beyond[0]}" if len(beyond) == 1 else f"{beyond[0]} to {beyond[-1]}"
             notes = [f"k = {span} left out: the table has only {rows} distinct rows"]
     wanted = {checked_k(k, rows, asked.method, asked.name) for k in ks}
     if not wanted:
         raise ParameterError("; ".join([*notes, "no k is left to try; give at least one, not above the distinct rows"]))
     return sorted(k for k in wanted if k is not None), notes
-
-
-def _cut(rising: range, most: int) -> tuple[range, range]:
-    """The numbers of a rising range up to `most` and those beyond; len() and slices of huge ranges overflow."""
-    steps = max(0, (most - rising.start) // rising.step + 1)
-    middle = min(rising.start + steps * rising.step, rising.stop)
-    return range(rising.start, middle, rising.step), range(middle, rising.stop, rising.step)
 
 
 def _check_criterion(criterion: str | None, known: dict[str, Any], subsets: bool, name: str) -> None:
