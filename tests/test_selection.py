@@ -264,6 +264,19 @@ def test_a_huge_range_is_cut_and_a_falling_one_turned():
     assert f"k = 7 to {10**12} left out: the table has only 6 distinct rows" in chosen.notes
 
 
+@pytest.mark.parametrize("ks", [range(1, 10**20), range(10**20 - 1, 0, -1), range(10**20, 10**20 + 3)])
+def test_a_range_beyond_machine_numbers_is_refused(ks):
+    with pytest.raises(ParameterError, match="more than any table has rows; end the range sooner"):
+        select_k(TABLE, ks, repeats=0)
+
+
+@pytest.mark.parametrize(("ks", "tried", "left"), [(range(2, 9, 3), [2, 5], "8"), (range(2, 12, 3), [2, 5], "8 to 11")])
+def test_a_range_with_steps_is_cut(ks, tried, left):
+    chosen = select_k(TABLE, ks, repeats=0)
+    assert [trial.k for trial in chosen.trials] == tried
+    assert f"k = {left} left out: the table has only 6 distinct rows" in chosen.notes
+
+
 def test_edges_of_the_range_are_told():
     ensemble = noisy(n=200, r=8, k=4)
     assert any("largest that was tried" in note for note in select_k(ensemble, [2, 3], repeats=0).notes)
@@ -335,6 +348,20 @@ def test_an_interrupted_fit_is_not_a_finished_one(monkeypatch):
     assert [trial.k for trial in chosen.trials] == [2] and chosen.interrupted
 
 
+def test_interruption_after_the_last_fit_is_none(monkeypatch):
+    """All that was asked for is there, so that nobody needs to hear of it."""
+    whole = partita.selection.selecting.map_threads
+
+    def late(*arguments):
+        whole(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(partita.selection.selecting, "map_threads", late)
+    chosen = select_k(noisy(), [2, 3], repeats=2)
+    assert not chosen.interrupted and not any("interrupted" in note for note in chosen.notes)
+    assert chosen.trials == select_k(noisy(), [2, 3], repeats=2).trials
+
+
 def test_not_converged_is_told():
     chosen = select_k(noisy(), [2, 3], repeats=0, max_iter=1)
     assert "k = 2: not converged after 1 iterations; raise max_iter" in chosen.notes
@@ -385,6 +412,7 @@ def test_command_json_and_files(tmp_path):
         (["--k", "2,,3"], "--k 2,,3: write a range"),
         (["--k", "400"], "k=400 is more than the 217 distinct rows"),
         (["--k", "0..3"], "k=0 is less than 1"),
+        (["--k", "1..99999999999999999999"], "k = 1 to 99999999999999999999 are more than any table has rows"),
         (["--criterion", "aic"], "criterion='aic' is not known"),
         (["--set", "criterion=bic"], "--set criterion=bic"),
         (["-o", "table.txt"], "table.txt: the table is written as .csv or .json"),
@@ -407,6 +435,12 @@ def test_command_interrupted(monkeypatch):
     done = invoke(*SEGMENTS, "--k", "2..5", "--repeats", 0, "--threads", 1)
     assert done.exit_code == 130 and "recommended" in done.stdout
     assert "note: interrupted: k = 4, 5 not finished" in done.stderr
+
+
+def test_command_says_a_note_once():
+    done = invoke(*SEGMENTS, "--k", "4", "--repeats", 0, "--set", "max_iter=1")
+    assert done.exit_code == 0 and done.stderr.count("not converged") == 1
+    assert "note: k = 4: not converged after 1 iterations" in done.stderr
 
 
 def test_criteria_name_fields():

@@ -6,12 +6,13 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import partita
 from partita.cli.main import app
-from partita.core.errors import PartitaError
+from partita.core.errors import FileError, PartitaError
 from tests.samples import noisy_labels
 
 
@@ -150,3 +151,40 @@ def test_a_mistake_is_one_line_and_writes_nothing(place, case):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     assert expected in done.mistake and "\n" not in done.mistake
     assert {path: path.read_bytes() for path in place.iterdir()} == before
+
+
+def test_labels_that_no_model_can_hold_are_refused_before_the_fit(tmp_path, monkeypatch):
+    frame = pd.DataFrame({"a": pd.to_timedelta([1, 1, 2], unit="D"), "b": ["x", "x", "y"], "c": [1, 1, 2]})
+    frame.to_parquet(tmp_path / "spans.parquet")
+    monkeypatch.setattr(partita.api, "consensus", None)
+    words = ("run", "spans.parquet", "-m", "voting", "-k", 2, "-o", "out.csv", "--save-model", "m.npz")
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 1 and "clustering 'a': the label " in done.mistake and "cannot hold" in done.mistake
+    assert [path.name for path in tmp_path.iterdir()] == ["spans.parquet"]
+    monkeypatch.undo()
+    assert command(*words, "--weight", "a=0", "-q", cwd=tmp_path).returncode == 0
+    assert command("predict", "m.npz", "spans.parquet", "-q", cwd=tmp_path).returncode == 0
+
+
+def test_timestamps_from_parquet(tmp_path):
+    moments = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-07-01"]).tz_localize("Europe/Berlin")
+    pd.DataFrame({"a": moments, "b": ["x", "x", "y"]}).to_parquet(tmp_path / "t.parquet")
+    words = ("run", "t.parquet", "-m", "voting", "-k", 2, "-o", "out.csv", "--save-model", "m.npz", "-q")
+    assert command(*words, cwd=tmp_path).returncode == 0
+    done = command("predict", "m.npz", "t.parquet", cwd=tmp_path)
+    assert done.returncode == 0 and "labels never seen: 0" in done.stderr
+    assert [row["consensus"] for row in rows_of(done.stdout)] == ["0", "0", "1"]
+
+
+def test_the_labels_are_written_before_the_model(place, tmp_path, monkeypatch):
+    """A model that fails to be written, on a full disk say, costs no result."""
+
+    def full(*_):
+        raise FileError("no space left on the device")
+
+    monkeypatch.setattr(partita.io, "save_model", full)
+    out = tmp_path / "out.csv"
+    words = ("run", "labels.csv", "--id", "who", "--missing=-1", "-m", "mm", "-k", 3, "-o", out, "-q")
+    done = command(*words, "--save-model", tmp_path / "m.npz", cwd=place)
+    assert done.returncode == 1 and "no space" in done.mistake
+    assert out.read_text() == (place / "mm.csv").read_text()

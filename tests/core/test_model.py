@@ -335,3 +335,64 @@ def test_placed_tells_what_happened():
     assert found.unknown == 1 and len(found.notes) == 2 and found.recipe == result.recipe
     nothing = placed(result.model, [["q"] * 80])
     assert nothing.labels.tolist() == [-1] and "perplexity" not in nothing.detail
+
+
+@pytest.mark.parametrize("name", [row["name"] for row in partita.methods() if row["new objects"] != "no"])
+def test_no_rows_give_empty_arrays(name):
+    ensemble = noisy(n=30, r=4, k=3)
+    options = {"burn_in": 1, "draws": 4} if name == "bce-gibbs" else {}
+    found = partita.consensus(ensemble, name, 3, **options).model
+    none = ensemble.rows([])
+    labels = found.predict(none)
+    assert labels.shape == (0,) and labels.dtype == found.predict(ensemble).dtype
+    if found.link != "best":
+        assert found.predict_proba(none).shape == (0, 3)
+    if found.link in ("softmax", "dirichlet"):
+        assert found.log_likelihood(none) == 0.0
+        with pytest.raises(ParameterError, match="at least one known label"):
+            found.perplexity(none)
+
+
+@pytest.mark.parametrize("name", ["mm", "bce-vb"])
+def test_counts_stand_for_repeated_rows(name):
+    """In the log-likelihood and in the number of labels by which perplexity divides it."""
+    ensemble = noisy(n=40, r=4, k=3, noise=0.4, missing=0.3)
+    found = partita.consensus(ensemble, name, 3, smoothing=0.5).model
+    counts = np.arange(40) % 5 + 1
+    counted, repeated = ensemble.with_counts(counts), ensemble.rows(np.repeat(np.arange(40), counts))
+    assert found.log_likelihood(counted) == pytest.approx(found.log_likelihood(repeated), rel=1e-12)
+    assert found.perplexity(counted) == pytest.approx(found.perplexity(repeated), rel=1e-12)
+    assert found.perplexity(counted) != pytest.approx(found.perplexity(ensemble), rel=1e-6)
+
+
+FILES = {
+    "words": ("True,1.0\nFalse,2.0\n", "False,2\nTrue,1\n", [[1, 1], [0, 0]]),
+    "numbers that were text": ("1.0,01\nx,y\n", "1.0,01\n1.0,01\n", [[0, 0], [0, 0]]),
+    "text that was numbers": ("1.0,01\n2.0,02\n", "2.0,02\nx,y\n", [[1, 1], [-1, -1]]),
+    "two spellings": ("1.0,+1\n1,x\ny,x\n", "1,1\n1,1\n", [[1, 0], [1, 0]]),
+    "two spellings of neither": ("1.0,a\n01,a\nx,b\n", "1,a\n1,b\n", [[-1, 0], [-1, 1]]),
+}
+
+
+@pytest.mark.parametrize("case", list(FILES))
+def test_labels_of_text_files_are_found(tmp_path, case):
+    """Whether a column is numbers or text depends on all its cells, which differ from file to file."""
+    trained, new, codes = FILES[case]
+    tables = []
+    for text in (trained, new):
+        (tmp_path / "labels.csv").write_text("a,b\n" + text)
+        tables.append(partita.read(tmp_path / "labels.csv", transpose=False))
+    known = ColumnModel(
+        np.zeros(1), tuple(np.zeros((1, size)) for size in tables[0].sizes), "best", tables[0].names, tables[0].classes
+    )
+    assert known.coded(tables[1]).rows.labels.tolist() == codes
+
+
+def test_booleans_are_found_as_words(tmp_path):
+    """Parquet knows booleans, CSV spells them."""
+    pd.DataFrame({"a": [True, False, True], "b": [True, True, False]}).to_parquet(tmp_path / "labels.parquet")
+    found = partita.consensus(partita.read(tmp_path / "labels.parquet", transpose=False), "voting", 2).model
+    for text in ("a,b\nTrue,False\nFalse,True\n", "a,b\ntrue,FALSE\nfalse,TRUE\n"):
+        (tmp_path / "new.csv").write_text(text)
+        new = found.coded(partita.read(tmp_path / "new.csv", transpose=False))
+        assert new.unseen == 0 and new.rows.labels.tolist() == [[0, 1], [1, 0]]

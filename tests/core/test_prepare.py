@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.errors import TableError
@@ -53,6 +54,11 @@ def shuffled(labels, weights, counts, rng):
     return ensemble.with_counts(counts[rows]), rows, columns
 
 
+def scaled(weights):
+    """The weights a method gets: the largest is 1."""
+    return weights / weights.max()
+
+
 @steady
 @given(tables, seeds, st.booleans(), st.booleans(), st.booleans())
 def test_order_and_names_do_not_matter(labels, seed, weighted, counted, compress):
@@ -91,7 +97,7 @@ def test_the_way_back(labels, seed, compress):
     prepared = prepare(ensemble, compress)
     work = prepared.ensemble
     assert sorted(prepared.columns) == used and [ensemble.names[j] for j in prepared.columns] == list(work.names)
-    assert work.ids is None and work.weights.tolist() == weights[list(prepared.columns)].tolist()
+    assert work.ids is None and np.array_equal(work.weights, scaled(weights[list(prepared.columns)]))
     empty = (labels[:, used] == -1).all(axis=1)
     assert np.array_equal(prepared.inverse == -1, empty)
     for i in np.flatnonzero(~empty):
@@ -186,7 +192,7 @@ def test_the_way_back_from_soft(seed, compress, weights):
     used = [j for j in range(3) if weights[j] > 0 and blocks[j].any()]
     prepared = prepare(soft, compress)
     work = prepared.ensemble
-    assert sorted(prepared.columns) == used and work.weights.tolist() == weights[list(prepared.columns)].tolist()
+    assert sorted(prepared.columns) == used and np.array_equal(work.weights, scaled(weights[list(prepared.columns)]))
     known = np.concatenate([blocks[j] for j in used], axis=1).any(axis=1)
     assert np.array_equal(prepared.inverse != -1, known)
     for i in np.flatnonzero(known):
@@ -228,3 +234,23 @@ def test_one_hot_soft_is_hard():
     assert len(hard.ensemble) == len(soft.ensemble)
     pairs = set(zip(hard.inverse.tolist(), soft.inverse.tolist(), strict=True))
     assert len(pairs) == len(set(hard.inverse.tolist()))
+
+
+@pytest.mark.parametrize("method", ["lwgp", "mm", "qmi", "voting", "cspa"])
+def test_only_ratios_of_weights_matter(method):
+    """However large or small all of them are; their squares are beyond what a float can hold."""
+    labels = noisy(n=60, r=5, k=3, noise=0.4).labels
+    for weights in (np.ones(5), np.array([1.0, 2.0, 1.0, 3.0, 1.5])):
+        found = [
+            partita.consensus(Ensemble.from_labels(labels, weights=weights * scale), method, 3).labels.tolist()
+            for scale in (1.0, 1e160, 1e-300)
+        ]
+        assert found[0] == found[1] == found[2] and len(set(found[0])) == 3
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1e300])
+def test_equal_weights_are_exactly_1(scale):
+    hard, soft = noisy(n=20, r=3).labels, noisy_soft(n=20)
+    assert prepare(Ensemble.from_labels(hard, weights=[scale] * 3)).ensemble.weights.tolist() == [1.0] * 3
+    memberships = SoftEnsemble.from_memberships([soft.block(j) for j in range(5)], weights=[scale] * 5)
+    assert prepare(memberships).ensemble.weights.tolist() == [1.0] * 5

@@ -3,11 +3,12 @@
 import io
 import json
 import zipfile
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -175,6 +176,8 @@ BAD_ABOUT = {
     "recipe": ({"recipe": {"method": 3}}, "damaged"),
     "recipe of another type": ({"recipe": [1]}, "damaged"),
     "missing": ({"missing": [[1]]}, "damaged"),
+    "missing of another type": ({"missing": "abc"}, "missing values cannot be right"),
+    "missing by name": ({"missing": {"a": 1}}, "missing values cannot be right"),
 }
 
 
@@ -215,6 +218,68 @@ def test_arrays_are_checked(path, case):
     with pytest.raises(FileError) as raised:
         partita.load_model(rewritten(path, BAD_ARRAYS[case](arrays)))
     assert str(path) in str(raised.value) and "\n" not in str(raised.value)
+
+
+BAD_VALUES = {
+    "negative alpha": ("bce-vb", {"bias": lambda bias: np.array([-1e300, 1.0, 1.0])}),
+    "alpha of 0": ("bce-vb", {"bias": lambda bias: bias * 0}),
+    "huge alpha": ("bce-gibbs", {"bias": lambda bias: bias * 1e300}),
+    "log beta above 0": ("bce-vb", {"tables": lambda tables: tables * 0 + 5}),
+    "log beta without end": ("bce-vb", {"tables": lambda tables: tables * 0 - 1e300}),
+    "log theta above 0": ("mm", {"tables": lambda tables: tables * 0 + 5}),
+    "log theta without end": ("mm", {"tables": lambda tables: tables * 0 - 1e308}),
+    "log shares above 0": ("mm", {"bias": lambda bias: bias * 0 + 5}),
+    "no weight": ("mm", {"weights": lambda weights: weights * 0}),
+    "no weight in bce": ("bce-vb", {"weights": lambda weights: weights * 0}),
+    "infinite weight": ("bce-vb", {"weights": lambda weights: weights * np.inf}),
+    "negative shares": ("voting", {"tables": lambda tables: tables - 1}),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD_VALUES))
+def test_values_are_checked(path, case):
+    """What no fit can have written would give nonsense, or iterations without end, where rows are placed."""
+    method, change = BAD_VALUES[case]
+    partita.save_model(fitted(method, **({"burn_in": 2, "draws": 5} if method == "bce-gibbs" else {})), path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays |= {name: alter(arrays[name]) for name, alter in change.items()}
+    with np.errstate(invalid="ignore"), pytest.raises(FileError, match=r"cannot be right; make it again") as raised:
+        partita.load_model(rewritten(path, arrays))
+    assert str(path) in str(raised.value) and f"its {next(iter(change))} " in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("bce-gibbs", {"alpha": 1e-6, "burn_in": 1, "draws": 4}),
+        ("bce-gibbs", {"alpha": 1e6, "burn_in": 1, "draws": 4}),
+        ("bce-vb", {}),
+        ("mm", {"smoothing": 0.0}),
+        ("itk", {}),
+    ],
+)
+def test_extreme_values_of_fits_are_accepted(path, method, options):
+    result = fitted(method, **options)
+    table = noisy(missing=0.1)
+    assert np.array_equal(saved(result, path).predict(table), result.predict(table))
+
+
+def test_timestamps_come_back(path, tmp_path):
+    """pandas keeps times in a type of its own, with a time zone or without."""
+    moments = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-07-01 03:04:05.123456"], format="ISO8601")
+    frame = pd.DataFrame({"plain": moments, "zoned": moments.tz_localize("Europe/Berlin"), "c": ["x", "x", "y"]})
+    frame.to_parquet(tmp_path / "table.parquet")
+    for table in (frame, partita.read(tmp_path / "table.parquet")):
+        result = partita.consensus(table, "voting", 2)
+        loaded = saved(result, path)
+        assert loaded.classes == result.model.classes and loaded.coded(table).unseen == 0
+        assert all(type(value) is datetime for value in (*loaded.classes[0], *loaded.classes[1]))
+        assert loaded.classes[1][1].utcoffset() == timedelta(hours=2)
+        assert loaded.predict(table).tolist() == [0, 0, 1]
+    finer = partita.consensus({"a": [pd.Timestamp(1, unit="ns"), pd.Timestamp(2, unit="ns")], "b": [1, 2]}, "voting", 2)
+    with pytest.raises(FileError, match=r"clustering 'a': the label Timestamp.* which a model file cannot hold"):
+        partita.save_model(finer, path)
 
 
 def survives(path):

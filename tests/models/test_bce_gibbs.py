@@ -335,6 +335,12 @@ def test_threads_and_blocks_change_nothing(weights, monkeypatch):
         assert np.array_equal(result.membership, results[0].membership) and result.trace == results[0].trace
 
 
+def test_pooled_is_the_mean_of_each_group():
+    values = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0], [0.25, 0.75], [0.75, 0.25]])
+    found = bce_gibbs.pooled(values, np.array([1, 0, 1, 0, 1]))
+    assert np.allclose(found, [[0.375, 0.625], [1.75 / 3, 1.25 / 3]], rtol=1e-15)
+
+
 def test_equal_rows_have_equal_memberships_and_counts_are_objects():
     ensemble = noisy(n=30, r=4, noise=0.1)
     counts = 1 + np.arange(30) % 3

@@ -155,6 +155,18 @@ def test_an_emptied_cluster_takes_the_worst_fitted_row():
     assert same_partition(run.state.chosen, [0, 0, 0, 1])
 
 
+def test_the_worst_fitted_row_is_that_of_largest_divergence_per_known_clustering():
+    """Of two clusterings a row knows one; added up, the divergence of the row that knows both is larger."""
+    rows = [[0, 0]] * 8 + [[0, 1], [1, -1]]
+    hard = Ensemble.from_labels(rows, missing=-1, transpose=False)
+    soft, start = SoftEnsemble.from_hard(hard), np.zeros(10, np.int32)
+    means = slow_means(soft, start, 1)
+    each = [slow_divergence(soft, i, means[0]) for i in range(10)]
+    assert np.argmax(each) == 9 and 2 * each[8] > each[9]
+    run = run_from(itk.describe(hard), 2, start, itk.Params(max_iter=1))
+    assert run.state.chosen.tolist() == [0] * 9 + [1]
+
+
 def test_soft_rows_carry_more_than_their_labels():
     """Rows that harden to the same labels are told apart by how sure they are."""
     sure, torn = [[0.98, 0.02]] * 20, [[0.52, 0.48]] * 20

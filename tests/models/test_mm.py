@@ -9,6 +9,7 @@ import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.prepare import prepare
+from partita.kernels.scores import IMPOSSIBLE
 from partita.models import mm
 from partita.models.mixture import Mixture, add_counts, at_site, maximise, memberships, softened, unit_weights
 from tests.core.oracles import steady
@@ -167,6 +168,19 @@ def test_an_impossible_label_is_no_nan():
     shares, chances = memberships(params, ensemble)
     assert np.isfinite(shares).all() and np.isfinite(chances).all()
     assert shares[0, 1] == 0 and shares[2, 0] == 0
+
+
+def test_a_trace_of_an_impossible_label_is_impossible():
+    """However small the membership: no share above 0 of a label makes a component that excludes it possible."""
+    soft = SoftEnsemble.from_memberships([[[1 - 1e-12, 1e-12]], [[0.5, 0.5]]])
+    assert soft.matrix[0, 1] > 0
+    log_probs = np.array([[np.log(0.5), 0.0], [np.log(0.5), IMPOSSIBLE], [np.log(0.5)] * 2, [np.log(0.5)] * 2])
+    params = Mixture(np.log([0.5, 0.5]), log_probs)
+    shares, chances = memberships(params, soft)
+    assert shares.tolist() == [[1.0, 0.0]] and chances[0] == pytest.approx(3 * np.log(0.5))
+    counts = at_site(params, soft)
+    assert counts.weights.tolist() == [1.0, 0.0] and not counts.labels[:, 1].any()
+    assert counts.log_likelihood == pytest.approx(3 * np.log(0.5))
 
 
 def test_smoothing_keeps_every_label_possible():

@@ -64,11 +64,13 @@ def run(
     compile_beside(method, polish)
     with options.working(threads, quiet):
         ensemble = options.hardened(io.read(labels, wanted), harden)
+        if save_model is not None:
+            io.check_labels(ensemble)
         params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
+    io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     if save_model is not None:
         io.save_model(result, save_model)
-    io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
     if result.detail.get("interrupted"):
         raise typer.Exit(options.INTERRUPTED)

@@ -153,7 +153,9 @@ def _lines(chosen: "Selection") -> "list[str]":
     said = others(chosen)
     if said:
         lines.append(said)
-    return lines + [f"note: {note}" for note in (*chosen.notes, *chosen.consensus.notes)]
+    told = list(chosen.notes)
+    told += [note for note in chosen.consensus.notes if f"k = {chosen.k}: {note}" not in told]
+    return lines + [f"note: {note}" for note in told]
 
 
 def _say(lines: "Sequence[str]") -> None:

@@ -173,6 +173,8 @@ class ColumnModel(FrozenArrays):
                 shares[start:stop] = found
             return labels, chances, known
 
+        if not len(rows):
+            return Assignment(np.empty(0, np.int32), shares, None if self.weights is None else np.empty(0), np.empty(0))
         parts = map_chunks(part, len(rows))
         labels, chances, known = zip(*parts, strict=True)
         log_chances = None if chances[0] is None else np.concatenate(chances)

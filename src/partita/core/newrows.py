@@ -1,7 +1,9 @@
 """Rows of new objects under the codes of a training table: clusterings found by name, labels by value."""
 
+import re
+from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,10 @@ from partita.core.errors import TableError
 from partita.core.soft import SoftEnsemble
 from partita.core.tables import as_table
 from partita.core.types import MISSING, FloatArray, IntArray, smallest_type
+
+TRUTHS: Final = {"true": True, "false": False}
+WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?")
+"""How text files spell whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,8 @@ def code_rows(table: Any, known: Clusterings) -> NewRows:
     """An ensemble, or any table of labels, under the codes of training.
 
     Clusterings are found by name, or by place in a table without names; one that took no part in training is not
-    looked at. Labels are found by value, and a number also as the text that spells it, since a text file says no more.
+    looked at. Labels are found by value, and numbers and booleans also as the text that spells them, since a text file
+    says no more.
     """
     if isinstance(table, (Ensemble, SoftEnsemble)) and _same(table, known):
         return NewRows(table, 0)
@@ -86,16 +93,42 @@ def find_columns(names: tuple[str, ...], known: Clusterings) -> list[int | None]
 def find_labels(values: Any, classes: tuple[Label, ...]) -> IntArray:
     """The code of each value among the classes, MISSING where it is none of them.
 
+    A column of a text file is numbers if all its cells are: "1.0" among words is read as text, alone as 1, and either
+    is found as the other, as are booleans and the words for them.
+
     >>> find_labels([2, "a", True, 1.0], ("a", "2", 1)).tolist()
     [1, 0, -1, 2]
+    >>> find_labels(["1.0", "true", 3], (True, 1, "03")).tolist()
+    [1, 0, 2]
     """
     exact = {label_key(value): code for code, value in enumerate(classes)}
     spelled = {str(value): code for code, value in enumerate(classes) if type(value) in (int, str)}
-    codes = [
-        exact.get(label_key(value), spelled.get(str(value), MISSING) if type(value) in (int, str) else MISSING)
-        for value in values
-    ]
-    return np.array(codes, np.int64)
+    texts, others = (_meanings(classes, text) for text in (True, False))
+
+    def found(value: Label) -> int:
+        code = exact.get(label_key(value))
+        if code is None and type(value) in (int, str):
+            code = spelled.get(str(value))
+        if code is None:
+            code = (others if type(value) is str else texts).get(_meaning(value))
+        return MISSING if code is None else code
+
+    return np.array([found(value) for value in values], np.int64)
+
+
+def _meanings(classes: tuple[Label, ...], text: bool) -> dict[Label, int]:
+    """The code of each number and truth value that one class means, among those that are text or among the others."""
+    meant = [(_meaning(value), code) for code, value in enumerate(classes) if (type(value) is str) == text]
+    often = Counter(key for key, _ in meant)
+    return {key: code for key, code in meant if key is not None and often[key] == 1}
+
+
+def _meaning(value: Label) -> tuple[bool, Label] | None:
+    """The whole number or truth value that a label is or spells; None where it is neither."""
+    if type(value) is str:
+        word = value.strip().lower()
+        value = TRUTHS[word] if word in TRUTHS else int(word.partition(".")[0]) if WHOLE.fullmatch(word) else None
+    return label_key(value) if type(value) in (int, bool) else None
 
 
 def _code_hard(columns: list[Indexed | None], rows: int, known: Clusterings) -> tuple[Ensemble, int]:

@@ -130,7 +130,7 @@ def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) ->
         sizes=tuple(len(picks) for picks in classes),
         names=names,
         classes=values,
-        weights=frozen(part.weights[columns]),
+        weights=frozen(_scaled(part.weights[columns])),
         ids=None,
         multiplicity=frozen(counts[order]),
     )
@@ -148,9 +148,14 @@ def _amounts(counts: FloatArray) -> NDArray[np.uint64]:
     return np.rint(counts * FINE_COUNT).astype(np.uint64)
 
 
+def _scaled(weights: FloatArray) -> FloatArray:
+    """Weights of which the largest is 1: only their ratios matter, and none so far from 1 that products overflow."""
+    return np.asarray(weights / weights.max())
+
+
 def _weight_keys(weights: FloatArray) -> NDArray[np.uint64]:
     """What the weights say, whatever their scale."""
-    return np.asarray(np.rint(weights / weights.max() * FINE_WEIGHT), np.uint64)
+    return np.asarray(np.rint(_scaled(weights) * FINE_WEIGHT), np.uint64)
 
 
 def _hard_keys(labels: IntArray, offsets: IntArray, counts: FloatArray, weights: FloatArray) -> Keys:
@@ -198,7 +203,7 @@ def _prepare_soft(ensemble: SoftEnsemble, informative: list[int], compress: bool
         sizes=tuple(len(span) for span in picks),
         names=tuple(ensemble.names[j] for j in used),
         classes=tuple(tuple(ensemble.classes[j][c] for c in span) for span, j in zip(inner, used, strict=True)),
-        weights=frozen(ensemble.weights[used]),
+        weights=frozen(_scaled(ensemble.weights[used])),
         ids=None,
         multiplicity=frozen(counts[order]),
     )

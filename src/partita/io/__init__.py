@@ -2,7 +2,7 @@
 
 from partita.io.formats import detect_format
 from partita.io.labelling import Labelling, match, read_labels
-from partita.io.models import check_model_path, load_model, save_model
+from partita.io.models import check_labels, check_model_path, load_model, save_model
 from partita.io.options import ReadOptions
 from partita.io.reading import read
 from partita.io.writing import check_writable, replacing, write
@@ -10,6 +10,7 @@ from partita.io.writing import check_writable, replacing, write
 __all__ = [
     "Labelling",
     "ReadOptions",
+    "check_labels",
     "check_model_path",
     "check_writable",
     "detect_format",

@@ -39,12 +39,20 @@ def written(value: Label, where: str) -> Any:
     if type(value) in PLAIN:
         return value
     for name, kind in KINDS.items():
-        if type(value) is kind.type:
+        if type(value) is kind.type or (kind.type is datetime and _moment(value)):
             return {name: kind.write(value)}
     raise FileError(
         f"{where}: the label {value!r:.60} is a {type(value).__name__}, which a model file cannot hold; "
         "use strings or numbers as labels"
     )
+
+
+def _moment(value: Label) -> bool:
+    """Whether a value of a library's own type, such as a pandas Timestamp, is a datetime to the microsecond."""
+    try:
+        return isinstance(value, datetime) and bool(datetime.fromisoformat(value.isoformat()) == value)
+    except ValueError:
+        return False
 
 
 def read_back(value: Any) -> Label:

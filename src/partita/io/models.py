@@ -12,23 +12,34 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.coding import MissingRule, label_key
+from partita.core.coding import Label, MissingRule, label_key
 from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError, MethodError
 from partita.core.links import LINKS
 from partita.core.model import ColumnModel
 from partita.core.recipe import Recipe
+from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, FrozenDict
 from partita.io.formats import STREAM
 from partita.io.labels import read_back, written
 from partita.io.source import Source, checked_path, guarded, naming
 from partita.io.summary import plain_recipe
 from partita.io.writing import check_place, replacing
+from partita.kernels.scores import IMPOSSIBLE
 
 FORMAT: Final = "partita model"
 VERSION: Final = 1
 ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights")
 ABOUT: Final = "about"
+LOGARITHMS: Final = (1e4 * IMPOSSIBLE, 1e-9)
+"""Between these lie logarithms of probabilities, also of those that are 0 and of those that count several times."""
+RANGES: Final[dict[str, dict[str, tuple[float, float]]]] = {
+    "share": {"bias": (0.0, np.inf), "tables": (0.0, np.inf)},
+    "softmax": {"bias": LOGARITHMS, "tables": LOGARITHMS},
+    "dirichlet": {"bias": (1e-6 * (1 - 1e-9), 1e6 * (1 + 1e-9)), "tables": LOGARITHMS},
+}
+"""Between which numbers a link can work: shares are not negative, and a Dirichlet's parameters are above 0."""
 
 T = TypeVar("T")
 
@@ -81,6 +92,17 @@ def check_model_path(path: Any) -> None:
         _check_place(path)
 
 
+def check_labels(ensemble: Ensemble | SoftEnsemble) -> None:
+    """Refuse, before long work, a table with labels that no model file can hold; a clustering of weight 0 has none."""
+    for name, classes, weight in zip(ensemble.names, ensemble.classes, ensemble.weights, strict=True):
+        if weight > 0:
+            _written(name, classes)
+
+
+def _written(name: str, classes: tuple[Label, ...]) -> list[Any]:
+    return [written(value, f"clustering {name!r}") for value in classes]
+
+
 def _check_place(path: Any) -> None:
     if str(path) == STREAM:
         raise FileError("a model is written to a file, not to standard output; give a path such as model.npz")
@@ -107,10 +129,7 @@ def _about(model: ColumnModel) -> dict[str, Any]:
         "method": model.recipe.method if model.recipe else None,
         "link": model.link,
         "names": list(model.names),
-        "classes": [
-            [written(value, f"clustering {name!r}") for value in classes]
-            for name, classes in zip(model.names, model.classes, strict=True)
-        ],
+        "classes": [_written(name, classes) for name, classes in zip(model.names, model.classes, strict=True)],
         "missing": [written(value, "missing") for value in values] if model.missing.said else None,
         "recipe": plain_recipe(model.recipe),
     }
@@ -167,6 +186,7 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
         _need(name == ABOUT or (array.dtype == np.float64 and array.shape == shapes[name] and array.size > 0), name)
     _check_values(arrays, about["link"])
     missing = about["missing"]
+    _need(missing is None or isinstance(missing, list), "missing values")
     return ColumnModel(
         arrays["bias"],
         tuple(np.split(np.ascontiguousarray(arrays["tables"].T), places[:-1], axis=1)),
@@ -184,15 +204,18 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
 
 
 def _check_values(arrays: dict[str, NDArray[Any]], link: str) -> None:
-    """All numbers are finite, but for clusters that nothing can reach, and none negative where shares are made."""
+    """All numbers are finite, but for clusters that nothing can reach, and such as the link can work with."""
     for name, array in arrays.items():
         if name == "bias":
             _need(not np.isnan(array).any() and array.max() < np.inf and np.isfinite(array).any(), name)
             _need(link == "best" or bool(np.isfinite(array).all()), name)
         elif name != ABOUT:
             _need(bool(np.isfinite(array).all()), name)
-        if name == "weights" or (link == "share" and name in ("bias", "tables")):
-            _need(bool((array >= 0).all()), name)
+        if name in RANGES.get(link, {}):
+            low, high = RANGES[link][name]
+            _need(bool((array >= low).all() and (array <= high).all()), name)
+        if name == "weights":
+            _need(bool((array >= 0).all() and array.any()), name)
 
 
 def _recipe(found: Any) -> Recipe | None:

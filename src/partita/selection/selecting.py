@@ -1,6 +1,7 @@
 """select_k(): fit every k and subsets of the clusterings, compare, choose."""
 
 import operator
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -121,7 +122,7 @@ class _Work:
         except KeyboardInterrupt:
             if not self.found:
                 raise
-            return True
+            return any(k not in self.failed and not self.finished(k) for k in ks)
         return False
 
     def fit(self, task: Task) -> None:
@@ -150,6 +151,10 @@ class _Work:
         combines = self.fitting.asked.method.combines
         return {} if combines else figures(result, self.fitting.work.ensemble.counts)
 
+    def finished(self, k: int) -> bool:
+        """Whether the fit of this k and those of all subsets are there."""
+        return k in self.found and all((k, number) in self.labels for number in range(len(self.subsets)))
+
     def touched(self, k: int) -> bool:
         """Whether something is known of this k."""
         return k in self.failed or k in self.found
@@ -174,8 +179,7 @@ class _Work:
         missing = [k for k in ks if not self.touched(k)]
         if missing:
             told.append(f"interrupted: k = {_listed(missing)} not finished")
-        halves = range(len(self.subsets))
-        unsure = [k for k in ks if k in self.found and any((k, number) not in self.labels for number in halves)]
+        unsure = [k for k in ks if k in self.found and not self.finished(k)]
         if unsure:
             told.append(f"interrupted: the stability of k = {_listed(unsure)} is not known")
         if len(self.fitting.work.ensemble.names) < 3:
@@ -200,6 +204,11 @@ def _checked_ks(ks: Any, fitting: Fitting) -> tuple[list[int], list[str]]:
     asked, rows, notes = fitting.asked, fitting.rows, []
     if isinstance(ks, range):
         rising = ks if ks.step > 0 else ks[::-1]
+        if rising and max(abs(rising.start), abs(rising.stop)) > sys.maxsize:
+            raise ParameterError(
+                f"k = {rising.start} to {rising[-1]} are more than any table has rows; end the range sooner, such as "
+                "range(2, 11) (--k 2..10)"
+            )
         end = bisect_right(rising, rows)
         ks, beyond = rising[:end], rising[end:]
         if beyond:
