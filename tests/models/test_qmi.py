@@ -113,7 +113,7 @@ def test_result_trace_and_objective_belong_together(seed, k, start):
     k = min(k, len(prepare(ensemble).ensemble))
     result = partita.consensus(ensemble, "qmi", k, start=start, restarts=3, seed=seed)
     matrix = explicit(ensemble)
-    objective = slow_objective(matrix, ensemble.counts, result.labels, result.k)
+    objective = slow_objective(matrix, ensemble.counts, result.labels, result.k) / ensemble.weights.max()
     assert result.detail["objective"] == pytest.approx(objective, abs=1e-8) == result.trace[-1]
     assert result.detail["objective"] == min(result.detail["restart objectives"])
     assert len(result.detail["restart objectives"]) == 3 and result.converged
