@@ -135,9 +135,8 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     if model is not None:
         model = model.restored(prepared, ensemble, order, result.recipe)
         if membership is None and model.link == "share":
-            membership = model.assign(model.coded(ensemble).rows).membership
-            assert membership is not None
-            confidence = frozen(membership[np.arange(len(labels)), labels])
+            membership = frozen(model.memberships(model.coded(ensemble).rows))
+            confidence = frozen(np.take_along_axis(membership, labels[:, None], axis=1)[:, 0])
     return replace(
         result,
         labels=frozen(labels),

@@ -180,6 +180,18 @@ class ColumnModel(FrozenArrays):
         log_chances = None if chances[0] is None else np.concatenate(chances)
         return Assignment(np.concatenate(labels), shares, log_chances, np.concatenate(known))
 
+    def memberships(self, rows: Rows) -> FloatArray:
+        """(n, k) memberships of rows under the model's codes, some rows at a time; NaN where nothing is known."""
+        shares = np.empty((len(rows), len(self.bias)))
+
+        def part(start: int, stop: int) -> None:
+            some = rows.rows(slice(start, stop))
+            shares[start:stop] = self.place(some).memberships
+            shares[start:stop][self._known(some) == 0] = np.nan
+
+        map_chunks(part, len(rows))
+        return shares
+
     def _known(self, rows: Rows) -> FloatArray:
         known: BoolArray = rows.labels != MISSING if isinstance(rows, Ensemble) else rows.known
         if self.weights is None or (self.weights == 1).all():

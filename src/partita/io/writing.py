@@ -15,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
@@ -26,7 +25,7 @@ from partita.core.errors import FileError
 from partita.io.formats import STREAM, TEXT, WRITABLE, check_format, detect_format, is_packed
 from partita.io.labelling import CONSENSUS
 from partita.io.source import naming
-from partita.io.summary import id_list, nullable, recipe_of, summary
+from partita.io.summary import column, id_list, recipe_of, summary
 
 _METADATA_KEY = b"partita"
 ROWS_AT_A_TIME = 1 << 16
@@ -123,13 +122,15 @@ def _parts(consensus: Consensus, membership: bool, id_name: str) -> Iterator[pa.
     ids = None if consensus.ids is None else id_list(consensus.ids)
     for start in range(0, max(len(consensus), 1), ROWS_AT_A_TIME):
         rows = slice(start, start + ROWS_AT_A_TIME)
-        columns: list[Any] = [pa.array(np.asarray(consensus.labels[rows]))]
+        columns: list[Any] = [column(consensus.labels[rows])]
         if consensus.confidence is not None:
-            columns.append(nullable(consensus.confidence[rows]))
+            columns.append(column(consensus.confidence[rows]))
         if membership and consensus.membership is not None:
-            columns += [nullable(column) for column in consensus.membership[rows].T]
-        named = dict(zip(_column_names(consensus, membership), columns, strict=True))
-        yield pa.table(named if ids is None else {id_name: ids[rows]} | named)
+            columns += [column(shares) for shares in consensus.membership[rows].T]
+        names = _column_names(consensus, membership)
+        if ids is not None:
+            columns, names = [ids[rows], *columns], [id_name, *names]
+        yield pa.Table.from_arrays(columns, names=names)
 
 
 def _write_parquet(parts: Iterator[pa.Table], notes: dict[bytes, bytes], file: IO[bytes]) -> None:
