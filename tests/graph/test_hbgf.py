@@ -5,9 +5,10 @@ import pytest
 
 import partita
 from partita import Ensemble, SoftEnsemble
+from partita.core.counting import unit_weights
 from partita.core.rng import generator
 from partita.graph import hbgf, shbgf
-from partita.graph.incidence import cluster_shares, incidence, shares
+from partita.graph.incidence import cluster_shares, incidence
 from partita.partition import tables
 from tests.samples import noisy, noisy_labels, noisy_soft
 
@@ -40,7 +41,7 @@ def slow_cut(ensemble, result_labels, blocks_of_clusters):
 
 def test_cut_counts_cut_memberships():
     ensemble = weighted()
-    found = tables.partition_members(ensemble, shares(ensemble), 3, hbgf.options_of(hbgf.Params()), generator(0))
+    found = tables.partition_members(ensemble, unit_weights(ensemble), 3, hbgf.options_of(hbgf.Params()), generator(0))
     assert found.cut == pytest.approx(slow_cut(ensemble, found.labels[:50], found.labels[50:]))
     assert found.balance == pytest.approx(3 * np.bincount(found.labels).max() / len(found.labels))
 

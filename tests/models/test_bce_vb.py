@@ -14,6 +14,7 @@ from scipy.special import gammaln, polygamma
 import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
+from partita.core.counting import unit_weights
 from partita.core.dirichlet import Bce, Inner, add_sums, infer, leaning_gamma
 from partita.core.prepare import prepare
 from partita.core.threads import thread_limit
@@ -21,7 +22,6 @@ from partita.kernels.dirichlet import digamma
 from partita.metrics import nmi
 from partita.models.bce import HIGHEST, LOWEST, at_site, concentration, evidence, update
 from partita.models.bce_vb import Params, one_run, state_of
-from partita.models.mixture import unit_weights
 from tests.core.oracles import steady
 from tests.samples import noisy, noisy_labels, noisy_soft
 

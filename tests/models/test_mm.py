@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
+from partita.core.counting import unit_weights
 from partita.core.prepare import prepare
 from partita.kernels.scores import IMPOSSIBLE
 from partita.models import mm
-from partita.models.mixture import Mixture, add_counts, at_site, maximise, memberships, softened, unit_weights
+from partita.models.mixture import Mixture, add_counts, at_site, maximise, memberships, softened
 from tests.core.oracles import steady
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
 

@@ -20,6 +20,7 @@ BLANKS: Final = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL",
 
 WIDEST_SPAN: Final = 1 << 22
 FEW_CELLS: Final = 1 << 20
+"""Up to so many, a copy in another type costs less than compiling kernels for one more."""
 """Integer columns wider than this (and than four values a row) are sorted instead of looked up in a table."""
 
 

@@ -19,6 +19,26 @@ from partita.kernels.scores import (
 )
 
 
+def unit_weights(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
+    """(r,) weights of the clusterings, 1 on average: only their ratio matters."""
+    return np.asarray(ensemble.weights / ensemble.weights.mean())
+
+
+def label_columns(offsets: IntArray) -> IntArray:
+    """(t,) the clustering of each label, where clustering j's labels are offsets[j] … offsets[j + 1]."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def sum_by_column(values: FloatArray, offsets: IntArray) -> FloatArray:
+    """(t, k) for each label the sum of the (t, k) values over all labels of its clustering."""
+    return np.asarray(np.add.reduceat(values, offsets[:-1], axis=0)[label_columns(offsets)])
+
+
+def by_clustering(tables: FloatArray, offsets: IntArray) -> tuple[FloatArray, ...]:
+    """Per clustering: (k, labels) its part of the (t, k) tables."""
+    return tuple(np.split(np.ascontiguousarray(tables.T), offsets[1:-1], axis=1))
+
+
 def label_counts(ensemble: Ensemble | SoftEnsemble, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
     """(t, k) objects with each label in each of k clusters, and the (k,) cluster sizes; MISSING rows are left out."""
 

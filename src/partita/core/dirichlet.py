@@ -4,14 +4,13 @@ The fit (`models.bce`) and the placing of new rows (`core.links`) share it. See 
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
-from partita.core.counting import assigned
-from partita.core.ensemble import Ensemble
-from partita.core.soft import SoftEnsemble
+from partita.core.counting import assigned, label_columns
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.dirichlet import infer_memberships, infer_rows
@@ -20,7 +19,6 @@ ROWS: Final = 1 << 11
 """Rows worth a call of the compiled pass."""
 SHARE: Final = 0.9
 """How much of a row a start gives to the cluster it says."""
-Table: TypeAlias = Ensemble | SoftEnsemble
 
 
 class Bce(NamedTuple):
@@ -51,7 +49,7 @@ class Inner(NamedTuple):
 SETTLE: Final = Inner(1e-10, 1000)
 
 
-def infer(params: Bce, rows: Table, weights: FloatArray, inner: Inner = SETTLE) -> tuple[FloatArray, FloatArray]:
+def infer(params: Bce, rows: AnyEnsemble, weights: FloatArray, inner: Inner = SETTLE) -> tuple[FloatArray, FloatArray]:
     """(n, k) gamma of rows, and the (n,) bounds of their log-probabilities.
 
     Each row begins twice, with its labels shared out evenly and with nearly all of them in the cluster that gives them
@@ -60,8 +58,8 @@ def infer(params: Bce, rows: Table, weights: FloatArray, inner: Inner = SETTLE) 
     """
     gamma, bounds = even_gamma(rows, weights, params.alpha), np.empty(len(rows))
     expect(params, rows, weights, gamma, bounds, inner)
-    column = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
-    likeliest, _ = assigned(rows, params.log_probs * weights[column][:, None], np.zeros(len(params.alpha)))
+    scores = params.log_probs * weights[label_columns(rows.offsets)][:, None]
+    likeliest, _ = assigned(rows, scores, np.zeros(len(params.alpha)))
     other, others = leaning_gamma(rows, weights, params.alpha, likeliest), np.empty(len(rows))
     expect(params, rows, weights, other, others, inner)
     better = others > bounds
@@ -69,7 +67,10 @@ def infer(params: Bce, rows: Table, weights: FloatArray, inner: Inner = SETTLE) 
     return gamma, bounds
 
 
-def expect(params: Bce, part: Table, weights: FloatArray, gamma: FloatArray, bounds: FloatArray, inner: Inner) -> Sums:
+def expect(
+    params: Bce, part: AnyEnsemble, weights: FloatArray, gamma: FloatArray, bounds: FloatArray, inner: Inner
+) -> Sums:
+    """One pass over the rows, which moves their `gamma` (n, k) on, writes their `bounds` (n,) and adds up the rest."""
     alpha, log_probs, weights = sealed(params.alpha), sealed(params.log_probs), sealed(weights)
     base = float(gammaln(alpha.sum()) - gammaln(alpha).sum())
     tops = log_probs.max(axis=1)
@@ -96,12 +97,12 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
     return Sums(labels, pulls, sum(part.objects for part in parts), sum(part.bound for part in parts))
 
 
-def even_gamma(part: Table, weights: FloatArray, alpha: FloatArray) -> FloatArray:
+def even_gamma(part: AnyEnsemble, weights: FloatArray, alpha: FloatArray) -> FloatArray:
     """(n, k) gamma where each row's labels are shared out evenly."""
     return np.asarray(alpha + known_weight(part, weights)[:, None] / len(alpha))
 
 
-def leaning_gamma(part: Table, weights: FloatArray, alpha: FloatArray, labels: IntArray) -> FloatArray:
+def leaning_gamma(part: AnyEnsemble, weights: FloatArray, alpha: FloatArray, labels: IntArray) -> FloatArray:
     """(n, k) gamma where each row gives its own cluster SHARE of its labels and all others the rest, evenly."""
     k = len(alpha)
     shares = np.full((len(labels), k), (1 - SHARE) / (k - 1) if k > 1 else 1.0)
@@ -109,7 +110,9 @@ def leaning_gamma(part: Table, weights: FloatArray, alpha: FloatArray, labels: I
     return np.asarray(alpha + known_weight(part, weights)[:, None] * shares)
 
 
-def known_weight(part: Table, weights: FloatArray) -> FloatArray:
+def known_weight(part: AnyEnsemble, weights: FloatArray) -> FloatArray:
     """(n,) the weights of the clusterings in which a row is known, together."""
     known = part.known if isinstance(part, SoftEnsemble) else part.labels >= 0
+    if (weights == 1).all():  # counting is cheaper than a product
+        return np.asarray(np.count_nonzero(known, axis=1), np.float64)
     return np.asarray(known @ weights)

@@ -13,17 +13,14 @@ import numpy as np
 
 from partita.core.counting import column_scores
 from partita.core.dirichlet import Bce, infer
-from partita.core.ensemble import Ensemble
-from partita.core.soft import SoftEnsemble
+from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray
 from partita.kernels.mixture import share_out
 from partita.kernels.scores import IMPOSSIBLE
 
 ROWS: Final = 1 << 12
-"""Rows worth a call of the compiled pass."""
-
-Rows: TypeAlias = Ensemble | SoftEnsemble
+"""AnyEnsemble worth a call of the compiled pass."""
 
 
 class Placed(NamedTuple):
@@ -35,10 +32,10 @@ class Placed(NamedTuple):
     """(n,) the logarithm of the probability of each row's labels, -inf where it is 0; None where a model has none."""
 
 
-LinkFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, Rows], Placed]
+LinkFunction: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, AnyEnsemble], Placed]
 
 
-def share(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+def share(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
     """Scores divided by their sum; equal shares where all are 0, since nothing speaks for any cluster."""
     scores = column_scores(tables, rows, bias)
     sums = scores.sum(axis=1, keepdims=True)
@@ -49,7 +46,7 @@ def share(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows)
     return Placed(scores)
 
 
-def best(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+def best(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
     """All to the cluster of highest score, the first of equals."""
     scores = column_scores(tables, rows, bias)
     winners = scores.argmax(axis=1)
@@ -58,7 +55,7 @@ def best(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) 
     return Placed(scores)
 
 
-def softmax(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+def softmax(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
     """Scores are logarithms of joint probabilities: of the cluster and of the row's labels."""
     shares, chances = shared_out(bias, tables, rows)
     never = tables <= IMPOSSIBLE
@@ -68,7 +65,7 @@ def softmax(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Row
     return Placed(shares, chances)
 
 
-def dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Rows) -> Placed:
+def dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
     """Bayesian cluster ensembles: the bias is alpha, the tables hold log beta, and each row is inferred on its own.
 
     In place of the probability of a row's labels, which has no closed form, stands its lower bound.
@@ -78,7 +75,7 @@ def dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: R
     return Placed(gamma, bounds)
 
 
-def shared_out(bias: FloatArray, tables: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
+def shared_out(bias: FloatArray, tables: FloatArray, rows: AnyEnsemble) -> tuple[FloatArray, FloatArray]:
     """(n, k) exponentials of the scores divided by their sum, and the (n,) logarithms of the sums."""
     scores, chances = column_scores(tables, rows, bias), np.empty(len(rows))
     map_chunks(partial(share_out, scores, chances), len(rows), ROWS)

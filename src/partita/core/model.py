@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from partita.core.coding import NOTHING_SAID, Label, MissingRule
 from partita.core.counting import column_scores
+from partita.core.dirichlet import known_weight
 from partita.core.ensemble import Ensemble
 from partita.core.errors import PartitaWarning
 from partita.core.likelihood import Likelihood
-from partita.core.links import LABELS_ONLY, LINKS, Placed, Rows
+from partita.core.links import LABELS_ONLY, LINKS, Placed
 from partita.core.newrows import Clusterings, NewRows, code_rows
 from partita.core.recipe import Recipe
+from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, IntArray, sealed
+from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, sealed
 from partita.kernels.scores import pick_winners
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ class ColumnModel(FrozenArrays):
         """exp(-log-likelihood / number of known labels): as if each label were one of so many equally likely ones."""
         return self._warned_likelihood(table).perplexity
 
-    def likelihood(self, rows: Rows, found: Assignment) -> Likelihood:
+    def likelihood(self, rows: AnyEnsemble, found: Assignment) -> Likelihood:
         """What the model makes of rows under its codes, once they are placed."""
         if found.log_chances is None:
             raise AttributeError(
@@ -136,7 +138,7 @@ class ColumnModel(FrozenArrays):
         """New rows under the training codes, and how many of their labels were never seen."""
         return code_rows(table, Clusterings(self.names, self.classes, self.missing))
 
-    def encode(self, table: Any, stacklevel: int = 4) -> Rows:
+    def encode(self, table: Any, stacklevel: int = 4) -> AnyEnsemble:
         """New rows under the training codes, with a warning that counts labels never seen."""
         rows, unseen = self.coded(table)
         if unseen:
@@ -147,16 +149,16 @@ class ColumnModel(FrozenArrays):
             )
         return rows
 
-    def scores(self, rows: Rows) -> FloatArray:
+    def scores(self, rows: AnyEnsemble) -> FloatArray:
         """(n, k) the bias plus what the labels of each row add."""
         return column_scores(self.stacked, rows, self.bias)
 
-    def place(self, rows: Rows) -> Placed:
+    def place(self, rows: AnyEnsemble) -> Placed:
         """Memberships and log-probabilities of rows under the model's codes."""
         weights = np.ones(len(self.tables)) if self.weights is None else self.weights
         return LINKS[self.link](self.bias, self.stacked, weights, rows)
 
-    def assign(self, rows: Rows, membership: bool = True) -> Assignment:
+    def assign(self, rows: AnyEnsemble, membership: bool = True) -> Assignment:
         """Labels and, if asked for, memberships of rows under the model's codes, some rows at a time."""
         keep = membership and self.link not in LABELS_ONLY
         shares = np.empty((len(rows), len(self.bias))) if keep else None
@@ -180,7 +182,7 @@ class ColumnModel(FrozenArrays):
         log_chances = None if chances[0] is None else np.concatenate(chances)
         return Assignment(np.concatenate(labels), shares, log_chances, np.concatenate(known))
 
-    def memberships(self, rows: Rows) -> FloatArray:
+    def memberships(self, rows: AnyEnsemble) -> FloatArray:
         """(n, k) memberships of rows under the model's codes, some rows at a time; NaN where nothing is known."""
         shares = np.empty((len(rows), len(self.bias)))
 
@@ -192,13 +194,10 @@ class ColumnModel(FrozenArrays):
         map_chunks(part, len(rows))
         return shares
 
-    def _known(self, rows: Rows) -> FloatArray:
-        known: BoolArray = rows.labels != MISSING if isinstance(rows, Ensemble) else rows.known
-        if self.weights is None or (self.weights == 1).all():
-            return np.asarray(np.count_nonzero(known, axis=1), np.float64)
-        return np.asarray(known @ self.weights)
+    def _known(self, rows: AnyEnsemble) -> FloatArray:
+        return known_weight(rows, np.ones(len(self.tables)) if self.weights is None else self.weights)
 
-    def winners(self, rows: Rows, scores: FloatArray) -> IntArray:
+    def winners(self, rows: AnyEnsemble, scores: FloatArray) -> IntArray:
         """(n,) the cluster of highest score; of equals the one a reference label pleads for, then the strongest."""
         if self.strength is None:
             first: IntArray = scores.argmax(axis=1).astype(np.int32)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,10 @@ class SoftEnsemble(FrozenArrays):
     def with_counts(self, counts: Any) -> "SoftEnsemble":
         """The same rows, each standing for `counts[i]` objects."""
         return replace(self, multiplicity=check_counts(counts, len(self)))
+
+
+AnyEnsemble: TypeAlias = Ensemble | SoftEnsemble
+"""Hard or soft: what most of the library takes."""
 
 
 def as_ensemble(table: Any) -> Ensemble | SoftEnsemble:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus, by_appearance
+from partita.core.counting import label_columns
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import iterate
 from partita.core.method import Method
@@ -125,7 +126,7 @@ def describe(ensemble: Ensemble | SoftEnsemble) -> Base:
     known = np.array([float(total.sum()) for total in totals])
     weight = ensemble.weights * known
     return Base(
-        np.repeat(np.arange(len(totals)), ensemble.sizes),
+        label_columns(ensemble.offsets),
         1.0 / known,
         weight / weight.sum(),
         np.array([entropy(np.arange(len(total)), total) for total in totals]),

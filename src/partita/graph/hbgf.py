@@ -6,10 +6,10 @@ from typing import Literal
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
+from partita.core.counting import unit_weights
 from partita.core.ensemble import Ensemble
 from partita.core.method import Method
 from partita.core.params import setting
-from partita.graph.incidence import shares
 from partita.partition import GraphOptions, Partition, partition_members
 
 
@@ -29,7 +29,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
 
     A membership weighs as much as its clustering. The blocks of the objects are the answer.
     """
-    found = partition_members(ensemble, shares(ensemble), k, options_of(params), rng)
+    found = partition_members(ensemble, unit_weights(ensemble), k, options_of(params), rng)
     return objects_of(found, len(ensemble))
 
 

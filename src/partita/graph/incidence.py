@@ -10,28 +10,19 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from partita.core.counting import label_columns, unit_weights
 from partita.core.ensemble import Ensemble
 from partita.core.soft import SoftEnsemble
-from partita.core.types import MISSING, FloatArray, IntArray
+from partita.core.types import MISSING, FloatArray
 from partita.starts.spectral import overlaps
 
 BLOCK = 1 << 14
 """Rows of a soft ensemble that are multiplied at a time."""
 
 
-def cluster_columns(ensemble: Ensemble | SoftEnsemble) -> IntArray:
-    """(t,) the clustering of each base cluster."""
-    return np.repeat(np.arange(len(ensemble.sizes)), ensemble.sizes)
-
-
-def shares(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
-    """(r,) the weight of each clustering, as a multiple of the mean weight."""
-    return np.asarray(ensemble.weights / ensemble.weights.mean())
-
-
 def cluster_shares(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
     """(t,) the weight of each base cluster's clustering, as a multiple of the mean weight."""
-    return shares(ensemble)[cluster_columns(ensemble)]
+    return np.asarray(unit_weights(ensemble)[label_columns(ensemble.offsets)])
 
 
 def incidence(ensemble: Ensemble | SoftEnsemble, edges: FloatArray) -> sparse.csr_array:

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from scipy import sparse
 
 from partita.core.consensus import Consensus
+from partita.core.counting import by_clustering, label_columns
 from partita.core.ensemble import Ensemble
 from partita.core.method import Method
 from partita.core.model import ColumnModel
@@ -16,7 +17,7 @@ from partita.core.params import setting
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, FrozenDict, IntArray
-from partita.graph.incidence import cluster_columns, cluster_shares, gram
+from partita.graph.incidence import cluster_shares, gram
 from partita.partition import Graph, GraphOptions, Partition, partition_graph
 
 
@@ -46,7 +47,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     options = GraphOptions(params.partitioner, params.imbalance)
     similarity = only_between(ensemble, jaccard(gram(ensemble)))
     groups = group_clusters(ensemble, k, similarity, options, rng)
-    tables = tuple(np.split(np.ascontiguousarray(groups.tables.T), ensemble.offsets[1:-1], axis=1))
+    tables = by_clustering(groups.tables, ensemble.offsets)
     strength = rng.permutation(groups.tables.shape[1]).astype(np.float64)
     model = ColumnModel(np.zeros(len(strength)), tables, "share", strength=strength)
     labels, best = np.empty(len(ensemble), np.int32), np.empty(len(ensemble))
@@ -95,7 +96,7 @@ def by_reference(ensemble: Ensemble | SoftEnsemble, k: int, similarity: FloatArr
 
 def only_between(ensemble: Ensemble | SoftEnsemble, similarity: FloatArray) -> FloatArray:
     """The similarities of base clusters, 0 within a clustering."""
-    column = cluster_columns(ensemble)
+    column = label_columns(ensemble.offsets)
     return np.where(column[:, None] == column, 0.0, similarity)
 
 

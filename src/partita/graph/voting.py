@@ -9,7 +9,7 @@ from numpy.random import Generator
 from scipy.optimize import linear_sum_assignment
 
 from partita.core.consensus import Consensus
-from partita.core.counting import label_counts
+from partita.core.counting import by_clustering, label_counts
 from partita.core.ensemble import Ensemble
 from partita.core.method import Method
 from partita.core.model import ColumnModel
@@ -118,7 +118,7 @@ def candidate(ensemble: Ensemble, j: int, k: int | None) -> Reference:
 def tables_against(ensemble: Ensemble, labels: IntArray, k: int) -> tuple[FloatArray, ...]:
     """Per clustering: (k, labels) objects of each cluster of `labels` with each label."""
     counts, _ = label_counts(ensemble, labels, k)
-    return tuple(np.split(np.ascontiguousarray(counts.T), ensemble.offsets[1:-1], axis=1))
+    return by_clustering(counts, ensemble.offsets)
 
 
 def merge_to(tables: tuple[FloatArray, ...], weights: FloatArray, k: int) -> IntArray:

@@ -44,8 +44,8 @@ class Labelling:
 def read_labels(
     path: str | Path,
     column: str | None = None,
-    id: str | None = None,  # noqa: A002
-    format: str | None = None,  # noqa: A002
+    id: str | None = None,  # noqa: A002  # the words a user would say
+    format: str | None = None,  # noqa: A002  # as in `write`
     missing: Any = MISSING,
 ) -> Labelling:
     """One labelling from a file, `-` for standard input; -1 means unobserved there unless `missing` says otherwise.

@@ -16,7 +16,7 @@ from partita.io.source import Source, naming, open_source
 from partita.io.text import load_text
 
 
-def read(path: str | Path, options: ReadOptions = ReadOptions()) -> Ensemble | SoftEnsemble:  # noqa: B008
+def read(path: str | Path, options: ReadOptions = ReadOptions()) -> Ensemble | SoftEnsemble:  # noqa: B008  # frozen
     """The ensemble in a file: objects in rows, clusterings in columns; `-` is standard input.
 
     CSV and TSV (also .gz), Parquet, NPY, NPZ (`labels`), MATLAB pools (`members`) and AnnData observations. Columns

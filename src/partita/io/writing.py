@@ -34,7 +34,7 @@ ROWS_AT_A_TIME = 1 << 16
 def write(
     consensus: Consensus,
     path: str | Path,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002  # the word a user would say
     membership: bool = True,
     id_name: str = "id",
 ) -> None:
@@ -58,7 +58,7 @@ def write(
     return None
 
 
-def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa: A002
+def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa: A002  # as in `write`
     """Refuse, before long work, a path to which nothing could be written."""
     with naming(path, "standard output"):
         if str(path) != STREAM and Path(path).is_dir():

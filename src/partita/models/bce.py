@@ -9,10 +9,12 @@ of objects.
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
-from partita.core.dirichlet import Bce, Inner, Sums, Table, expect
+from partita.core.counting import by_clustering, unit_weights
+from partita.core.dirichlet import Bce, Inner, Sums, expect
 from partita.core.model import ColumnModel
+from partita.core.soft import AnyEnsemble
 from partita.core.types import BoolArray, FloatArray, IntArray
-from partita.models.mixture import log_chances, unit_weights
+from partita.models.mixture import log_chances
 
 LOWEST, HIGHEST = 0.01, 1000.0
 """The range of alpha: below it objects stay where they are whatever their labels say, above it all share alike."""
@@ -21,7 +23,7 @@ SMALL_RISE, SETTLED = 1e-9, 1e-13
 """The rise of the evidence below which Newton's steps need no check, and the relative move that ends them."""
 
 
-def at_site(params: Bce, part: Table, gamma: FloatArray, inner: Inner) -> Sums:
+def at_site(params: Bce, part: AnyEnsemble, gamma: FloatArray, inner: Inner) -> Sums:
     """One expectation pass over the rows of a part, from `gamma` (n, k), which it moves on; adds up over parts."""
     return expect(params, part, unit_weights(part), gamma, np.empty(len(part)), inner)
 
@@ -82,7 +84,7 @@ def _newton_step(alpha: FloatArray, gradient: FloatArray, free: BoolArray) -> Fl
     return np.asarray(inverse * (gradient + shared))
 
 
-def model_of(fitted: Bce, ensemble: Table) -> ColumnModel:
+def model_of(fitted: Bce, ensemble: AnyEnsemble) -> ColumnModel:
     """The fitted parameters as a model that places new objects."""
-    tables = np.split(np.ascontiguousarray(fitted.log_probs.T), ensemble.offsets[1:-1], axis=1)
-    return ColumnModel(fitted.alpha, tuple(tables), "dirichlet", weights=unit_weights(ensemble))
+    tables = by_clustering(fitted.log_probs, ensemble.offsets)
+    return ColumnModel(fitted.alpha, tables, "dirichlet", weights=unit_weights(ensemble))

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
+from partita.core.counting import label_columns
 from partita.core.dirichlet import SHARE
 from partita.core.types import FloatArray, IntArray, sealed, smallest_type
 from partita.kernels.gibbs import (
@@ -50,7 +51,7 @@ class Tokens:
     @cached_property
     def column(self) -> IntArray:
         """(t,) the clustering of each label."""
-        return np.repeat(np.arange(len(self.weights)), np.diff(self.offsets))
+        return label_columns(self.offsets)
 
     @cached_property
     def prior(self) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
+from partita.core.counting import unit_weights
 from partita.core.dirichlet import Bce
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError
@@ -18,7 +19,6 @@ from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.models.bce import model_of
 from partita.models.bce_chain import Chain, Plan, Tokens, advance, begin, posterior_means, with_last_draw
-from partita.models.mixture import unit_weights
 from partita.models.restarts import start_labels
 from partita.posterior.diagnostics import DRAWS_PER_CHAIN, MOST_RHAT, Mixing, mixing
 from partita.starts import Start

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
-from partita.core.dirichlet import Bce, Inner, Sums, Table, even_gamma, infer, leaning_gamma
+from partita.core.counting import label_columns, unit_weights
+from partita.core.dirichlet import Bce, Inner, Sums, even_gamma, infer, leaning_gamma
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.params import setting
-from partita.core.soft import SoftEnsemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.models.bce import HIGHEST, LOWEST, at_site, model_of, update
-from partita.models.mixture import column_of, free_labels, log_chances, softened, unit_weights
+from partita.models.mixture import free_labels, log_chances, softened
 from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start
 
@@ -49,7 +50,7 @@ class State(NamedTuple):
     sums: Sums | None  # those of params and gamma; None before the first pass
 
 
-def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Object i has shares theta_i of k clusters, drawn from Dirichlet(alpha); each of its labels y_ij comes from a
     cluster h drawn by them, and is label l with chance beta_hj(l).
 
@@ -88,7 +89,7 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     return replace(placed, confidence=np.clip(own / np.maximum(explained.sum(axis=1), 1e-300), 0.0, 1.0))
 
 
-def first_state(ensemble: Table, k: int, params: Params, rng: Generator) -> State:
+def first_state(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> State:
     """Where a start stands; of many rows a sample is enough, and then all begin with even shares."""
     part = sample_of(ensemble, k, rng)
     labels = start_labels(part, params.start, k, rng)
@@ -98,16 +99,16 @@ def first_state(ensemble: Table, k: int, params: Params, rng: Generator) -> Stat
     return state._replace(gamma=even_gamma(ensemble, unit_weights(ensemble), state.params.alpha))
 
 
-def state_of(ensemble: Table, k: int, params: Params, labels: IntArray) -> State:
+def state_of(ensemble: AnyEnsemble, k: int, params: Params, labels: IntArray) -> State:
     """Variational EM before its first pass, each row mostly in the cluster that `labels` say."""
     alpha = np.full(k, params.alpha)
-    counts = softened(ensemble, labels, k).labels * unit_weights(ensemble)[column_of(ensemble)][:, None]
+    counts = softened(ensemble, labels, k).labels * unit_weights(ensemble)[label_columns(ensemble.offsets)][:, None]
     little = params.smoothing + (counts.sum(axis=1, keepdims=True) == 0)  # a label that a sample may lack
     gamma = leaning_gamma(ensemble, unit_weights(ensemble), alpha, labels)
     return State(Bce(alpha, log_chances(counts + little, ensemble.offsets)), gamma, None)
 
 
-def one_run(ensemble: Table, params: Params, first: State, tick: Tick = untold) -> Run[State]:
+def one_run(ensemble: AnyEnsemble, params: Params, first: State, tick: Tick = untold) -> Run[State]:
     """Variational EM from where a start stands."""
     inner = Inner(params.inner_tol, params.max_inner)
 

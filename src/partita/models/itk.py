@@ -9,17 +9,16 @@ from numpy.random import Generator
 from scipy.special import xlogy
 
 from partita.core.consensus import Consensus
-from partita.core.counting import assigned, column_scores, label_counts
-from partita.core.dirichlet import Table
+from partita.core.counting import assigned, by_clustering, label_columns, label_counts, sum_by_column, unit_weights
+from partita.core.dirichlet import known_weight
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
-from partita.core.soft import SoftEnsemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.scores import IMPOSSIBLE
-from partita.models.mixture import column_of, unit_weights
 from partita.models.reseed import fill_empty
 from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start
@@ -42,7 +41,7 @@ class Params:
 class Space(NamedTuple):
     """The rows as distributions side by side, those of a row scaled to sum to 1."""
 
-    rows: Table
+    rows: AnyEnsemble
     """The rows, with multiplicities divided by the weight of the clusterings known in them."""
     weight: FloatArray  # (t,) weight of each label's clustering
     overall: FloatArray  # (t,) the distributions of all rows together
@@ -59,7 +58,7 @@ class Partition(NamedTuple):
     divergence: float  # of all rows from their centroids
 
 
-def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Divide the objects into k clusters so that their memberships diverge least from their cluster's mean.
 
     The divergence of object i from centroid m_c is the sum over its known clusterings of w_j / W_i KL(s_ij | m_cj),
@@ -75,30 +74,21 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
         highest=False,
     )
     found = runs.best.state
-    tables = np.split(np.ascontiguousarray(found.scores.T), ensemble.offsets[1:-1], axis=1)
-    return Consensus.hard(
-        found.chosen, k_asked=k, model=ColumnModel(found.closed, tuple(tables), "best"), **runs.told()
-    )
+    tables = by_clustering(found.scores, ensemble.offsets)
+    return Consensus.hard(found.chosen, k_asked=k, model=ColumnModel(found.closed, tables, "best"), **runs.told())
 
 
-def describe(ensemble: Table) -> Space:
+def describe(ensemble: AnyEnsemble) -> Space:
     """What does not change from one iteration to the next."""
-    weight = unit_weights(ensemble)[column_of(ensemble)]
-    each = weight[:, None]
-    known = column_scores(each, ensemble, np.zeros(1))[:, 0]
+    weight = unit_weights(ensemble)[label_columns(ensemble.offsets)]
+    known = known_weight(ensemble, unit_weights(ensemble))
     rows = ensemble.with_counts(ensemble.counts / known)
     totals, _ = label_counts(rows, np.zeros(len(rows), np.int32), 1)
-    overall = totals[:, 0] / sum_over(totals, rows)[:, 0]
+    overall = totals[:, 0] / sum_by_column(totals, rows.offsets)[:, 0]
     negentropy = np.zeros(len(rows))
     if isinstance(ensemble, SoftEnsemble):
-        plogp = xlogy(ensemble.matrix, ensemble.matrix)
-        negentropy = plogp @ weight
+        negentropy = xlogy(ensemble.matrix, ensemble.matrix) @ weight
     return Space(rows, weight, overall, negentropy, known)
-
-
-def sum_over(tables: FloatArray, part: Table) -> FloatArray:
-    """(t, k) for each label the sum of the rows of its clustering."""
-    return np.asarray(np.add.reduceat(tables, part.offsets[:-1], axis=0)[column_of(part)])
 
 
 def partition(space: Space, chosen: IntArray, k: int, smoothing: float) -> Partition:
@@ -106,7 +96,7 @@ def partition(space: Space, chosen: IntArray, k: int, smoothing: float) -> Parti
     tables, sizes = label_counts(space.rows, chosen, k)
     imaginary = smoothing / len(space.rows.sizes) * space.overall
     tables += imaginary[:, None]
-    totals = sum_over(tables, space.rows)
+    totals = sum_by_column(tables, space.rows.offsets)
     means = np.where(totals > 0, tables / np.maximum(totals, 1e-300), space.overall[:, None])
     cross = float((space.weight[:, None] * xlogy(tables, np.maximum(means, 1e-300))).sum())
     own = float(space.rows.counts @ space.negentropy) + k * float(space.weight @ xlogy(imaginary, space.overall))
@@ -114,7 +104,7 @@ def partition(space: Space, chosen: IntArray, k: int, smoothing: float) -> Parti
     return Partition(chosen, scores, np.where(sizes > 0, 0.0, IMPOSSIBLE), own - cross)
 
 
-def first_partition(ensemble: Table, k: int, params: Params, rng: Generator) -> Partition:
+def first_partition(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Partition:
     """Where a start stands; of many rows a sample is enough."""
     part = sample_of(ensemble, k, rng)
     return partition(describe(part), start_labels(part, params.start, k, rng), k, params.smoothing)

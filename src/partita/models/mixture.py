@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.core.counting import label_counts
-from partita.core.dirichlet import SHARE, Table
+from partita.core.counting import label_columns, label_counts, sum_by_column, unit_weights
+from partita.core.dirichlet import SHARE
 from partita.core.ensemble import Ensemble
 from partita.core.links import ROWS, shared_out
-from partita.core.soft import SoftEnsemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.mixture import expect_memberships, expect_rows
@@ -37,17 +37,7 @@ class Counts(NamedTuple):
     """Fingerprint of which component leads in which row."""
 
 
-def unit_weights(part: Table) -> FloatArray:
-    """(r,) weights of the clusterings, 1 on average: only their ratio matters."""
-    return np.asarray(part.weights / part.weights.mean())
-
-
-def column_of(part: Table) -> IntArray:
-    """(t,) the column of each label."""
-    return np.repeat(np.arange(len(part.sizes)), part.sizes)
-
-
-def free_labels(part: Table) -> int:
+def free_labels(part: AnyEnsemble) -> int:
     """How many of the chances of a component's labels are free: one less than there are labels, in each column."""
     if isinstance(part, Ensemble):
         return sum(size - 1 for size in part.sizes)
@@ -55,13 +45,13 @@ def free_labels(part: Table) -> int:
     return int(np.maximum(np.add.reduceat(occurs, part.offsets[:-1]) - 1, 0).sum())
 
 
-def scores_of(params: Mixture, part: Table) -> FloatArray:
+def scores_of(params: Mixture, part: AnyEnsemble) -> FloatArray:
     """(t, k) what each label adds to a row's scores: its log-probability times its clustering's weight."""
-    scores = params.log_probs * unit_weights(part)[column_of(part)][:, None]
+    scores = params.log_probs * unit_weights(part)[label_columns(part.offsets)][:, None]
     return np.ascontiguousarray(np.where(params.log_probs <= IMPOSSIBLE, IMPOSSIBLE, scores))
 
 
-def at_site(params: Mixture, part: Table) -> Counts:
+def at_site(params: Mixture, part: AnyEnsemble) -> Counts:
     """One expectation pass over the rows of a part; adds up over parts."""
     tables, bias = sealed(scores_of(params, part)), sealed(params.log_weights)
 
@@ -87,7 +77,7 @@ def add_counts(parts: Sequence[Counts]) -> Counts:
     return Counts(weights, labels, sum(part.log_likelihood for part in parts), leaders)
 
 
-def softened(part: Table, labels: IntArray, k: int, share: float = SHARE) -> Counts:
+def softened(part: AnyEnsemble, labels: IntArray, k: int, share: float = SHARE) -> Counts:
     """The counts of responsibilities that give each row's own cluster `share` and all others the rest, evenly."""
     tables, sizes = label_counts(part, labels, k)
     rest = (1 - share) / (k - 1) if k > 1 else 0.0
@@ -100,8 +90,7 @@ def maximise(counts: Counts, offsets: IntArray, smoothing: float, weights: Float
 
     A component without objects keeps even distributions and weight 0.
     """
-    column = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    pseudo = counts.labels * weights[column][:, None] + smoothing
+    pseudo = counts.labels * weights[label_columns(offsets)][:, None] + smoothing
     with np.errstate(divide="ignore"):
         log_weights = np.maximum(np.log(counts.weights / counts.weights.sum()), IMPOSSIBLE)
     return Mixture(log_weights, log_chances(pseudo, offsets))
@@ -109,10 +98,10 @@ def maximise(counts: Counts, offsets: IntArray, smoothing: float, weights: Float
 
 def log_chances(labels: FloatArray, offsets: IntArray) -> FloatArray:
     """(t, k) the logarithm of each label's share of the counts of its clustering, even where there are none."""
-    column = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    known = np.add.reduceat(labels, offsets[:-1], axis=0)[column]
+    known = sum_by_column(labels, offsets)
+    even = 1 / np.diff(offsets)[label_columns(offsets)][:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        probs = np.where(known > 0, labels / known, 1 / np.diff(offsets)[column][:, None])
+        probs = np.where(known > 0, labels / known, even)
         return np.maximum(np.log(probs), IMPOSSIBLE)
 
 
@@ -121,7 +110,7 @@ def log_prior(params: Mixture, smoothing: float) -> float:
     return smoothing * float(params.log_probs.sum()) if smoothing else 0.0
 
 
-def memberships(params: Mixture, part: Table) -> tuple[FloatArray, FloatArray]:
+def memberships(params: Mixture, part: AnyEnsemble) -> tuple[FloatArray, FloatArray]:
     """(n, k) the components' shares of every row, and the (n,) logarithms of the rows' probabilities."""
     return shared_out(params.log_weights, scores_of(params, part), part)
 

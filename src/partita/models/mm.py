@@ -4,17 +4,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
-from partita.core.dirichlet import Table
+from partita.core.counting import by_clustering, unit_weights
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
-from partita.core.soft import SoftEnsemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.models.mixture import (
     Counts,
     Mixture,
@@ -25,7 +24,6 @@ from partita.models.mixture import (
     maximise,
     memberships,
     scores_of,
-    unit_weights,
 )
 from partita.models.restarts import best_of, start_counts
 from partita.starts import Start
@@ -53,7 +51,7 @@ class State(NamedTuple):
     still: int
 
 
-def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Each object comes from one of k components; a component c draws it with chance a_c and gives its label l in
     clustering j with chance theta_jc(l).
 
@@ -82,7 +80,7 @@ def fit(ensemble: Table, k: int, params: Params, rng: Generator) -> Consensus:
     return Consensus.soft(shares, k_asked=k, model=model_of(fitted, ensemble), **told)
 
 
-def one_run(ensemble: Table, params: Params, start: Counts, tick: Tick = untold) -> Run[State]:
+def one_run(ensemble: AnyEnsemble, params: Params, start: Counts, tick: Tick = untold) -> Run[State]:
     """EM from the counts of a start."""
     weights = unit_weights(ensemble)
 
@@ -99,10 +97,10 @@ def one_run(ensemble: Table, params: Params, start: Counts, tick: Tick = untold)
     return iterate(step, first, tol=params.tol, max_iter=params.max_iter, tick=tick, enough=enough)
 
 
-def model_of(fitted: Mixture, ensemble: Table) -> ColumnModel:
+def model_of(fitted: Mixture, ensemble: AnyEnsemble) -> ColumnModel:
     """The fitted mixture as scores that place new objects."""
-    tables = np.split(np.ascontiguousarray(scores_of(fitted, ensemble).T), ensemble.offsets[1:-1], axis=1)
-    return ColumnModel(fitted.log_weights, tuple(tables), "softmax", weights=unit_weights(ensemble))
+    tables = by_clustering(scores_of(fitted, ensemble), ensemble.offsets)
+    return ColumnModel(fitted.log_weights, tables, "softmax", weights=unit_weights(ensemble))
 
 
 METHOD = Method(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from partita.core.consensus import Consensus
-from partita.core.counting import assigned, label_counts
+from partita.core.counting import assigned, by_clustering, label_columns, label_counts, sum_by_column
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
@@ -34,7 +34,6 @@ class Space(NamedTuple):
 
     frequency: FloatArray  # (t,) share of each label among the known labels of its column
     weight: FloatArray  # (t,) weight of the label's column
-    column: IntArray  # (t,) the label's column
     spread: FloatArray  # (n,) squared length of each row
 
 
@@ -69,8 +68,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
         highest=False,
     )
     chosen, centers = runs.best.state
-    splits = ensemble.offsets[1:-1]
-    model = ColumnModel(centers.bias, tuple(np.split(np.ascontiguousarray(centers.tables.T), splits, axis=1)), "best")
+    model = ColumnModel(centers.bias, by_clustering(centers.tables, ensemble.offsets), "best")
     return Consensus.hard(chosen, k_asked=k, model=model, **runs.told())
 
 
@@ -78,34 +76,24 @@ def describe(ensemble: Ensemble) -> Space:
     """Label frequencies and the squared length of every row."""
     everyone = np.zeros(len(ensemble), np.int32)
     totals = label_counts(ensemble, everyone, 1)[0][:, 0]
-    column = np.repeat(np.arange(len(ensemble.sizes)), ensemble.sizes)
-    known = np.bincount(column, weights=totals, minlength=len(ensemble.sizes))
-    frequency = totals / known[column]
-    squares = np.bincount(column, weights=frequency**2, minlength=len(ensemble.sizes))
-    weight = ensemble.weights[column]
-    lengths = (weight * (1 - 2 * frequency + squares[column]))[:, None]
+    frequency = totals / sum_by_column(totals, ensemble.offsets)
+    squares = sum_by_column(frequency**2, ensemble.offsets)
+    weight = ensemble.weights[label_columns(ensemble.offsets)]
+    lengths = (weight * (1 - 2 * frequency + squares))[:, None]
     _, spread = assigned(ensemble, lengths, np.zeros(1))
-    return Space(frequency, weight, column, spread)
+    return Space(frequency, weight, spread)
 
 
 def centers_of(ensemble: Ensemble, space: Space, chosen: IntArray, k: int) -> Centers:
     """The cluster means of an assignment; an empty cluster can win no row."""
     tables, sizes = label_counts(ensemble, chosen, k)
-    columns = len(ensemble.sizes)
-    known = sum_by_column(tables, space.column, columns)
-    means = (tables - known[space.column] * space.frequency[:, None]) / np.maximum(sizes, 1e-300)
-    lift = sum_by_column(means * space.frequency[:, None], space.column, columns)
+    known = sum_by_column(tables, ensemble.offsets)
+    means = (tables - known * space.frequency[:, None]) / np.maximum(sizes, 1e-300)
+    lift = sum_by_column(means * space.frequency[:, None], ensemble.offsets)
     lengths = (space.weight[:, None] * means**2).sum(axis=0)
-    closeness = 2 * space.weight[:, None] * (means - lift[space.column])
+    closeness = 2 * space.weight[:, None] * (means - lift)
     bias = np.where(sizes > 0, -lengths, -np.inf)
     return Centers(np.ascontiguousarray(closeness), bias, float(sizes @ lengths))
-
-
-def sum_by_column(values: FloatArray, column: IntArray, columns: int) -> FloatArray:
-    """(r, k) sums of the (t, k) values over the labels of each column."""
-    totals = np.zeros((columns, values.shape[1]))
-    np.add.at(totals, column, values)
-    return totals
 
 
 def first_centers(ensemble: Ensemble, space: Space, k: int, start: Start, rng: Generator) -> Centers:

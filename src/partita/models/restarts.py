@@ -6,12 +6,11 @@ from typing import Any, Generic, TypeVar, cast
 
 from numpy.random import Generator
 
-from partita.core.dirichlet import Table
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Interrupted, Run, Tick
 from partita.core.progress import report
 from partita.core.sampling import draw_sample
-from partita.core.soft import SoftEnsemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import IntArray
 from partita.models.mixture import Counts, softened
 from partita.starts import STARTS
@@ -44,7 +43,7 @@ class Runs(Generic[S]):
         return {"trace": self.best.trace, "converged": converged, "detail": detail, "notes": notes}
 
 
-def start_labels(ensemble: Table, start: str, k: int, rng: Generator) -> IntArray:
+def start_labels(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> IntArray:
     """(n,) labels of the named start; memberships are taken for their likeliest labels."""
     return STARTS[start](ensemble if isinstance(ensemble, Ensemble) else ensemble.harden(), k, rng)
 
@@ -58,7 +57,7 @@ def sample_of(ensemble: E, k: int, rng: Generator) -> E:
     return cast(E, ensemble.rows(places).with_counts(ensemble.counts[places] * factors))
 
 
-def start_counts(ensemble: Table, start: str, k: int, rng: Generator) -> Counts:
+def start_counts(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> Counts:
     """The label counts of a start, softened; of many rows a sample is enough, with a little of every label it lacks."""
     part = sample_of(ensemble, k, rng)
     counts = softened(part, start_labels(part, start, k, rng), k)

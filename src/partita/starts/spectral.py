@@ -12,6 +12,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from threadpoolctl import threadpool_limits
 
+from partita.core.counting import label_columns
 from partita.core.ensemble import Ensemble
 from partita.core.threads import CHUNK, map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
@@ -47,7 +48,7 @@ def cluster_weights(ensemble: Ensemble, theta: float) -> FloatArray:
     labels are missing, over the members whose label is known.
     """
     shared = overlaps(ensemble, ensemble.counts)
-    column = np.repeat(np.arange(len(ensemble.sizes)), ensemble.sizes)
+    column = label_columns(ensemble.offsets)
     known = np.add.reduceat(shared, ensemble.offsets[:-1], axis=1)
     share = shared / np.maximum(known, 1e-300)[:, column]
     bits = -np.where(share > 0, share * np.log2(np.where(share > 0, share, 1.0)), 0.0).sum(axis=1)
