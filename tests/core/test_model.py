@@ -396,3 +396,46 @@ def test_booleans_are_found_as_words(tmp_path):
         (tmp_path / "new.csv").write_text(text)
         new = found.coded(partita.read(tmp_path / "new.csv", transpose=False))
         assert new.unseen == 0 and new.rows.labels.tolist() == [[0, 1], [1, 0]]
+
+
+CHANCES = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5], [0.5, 0.5]])
+LOG_CHANCES = (np.log(CHANCES),) * 2
+
+
+def shared_model(tables=LOG_CHANCES, weights=(0.4, 0.3, 0.1, 0.2)):
+    shares = np.array([[1.0, 0.0], [0.25, 0.75], [0.0, 1.0], [0.0, 0.0]])
+    classes = (("x", "y"),) * 2
+    return ColumnModel(np.log(weights), tables, "softmax", ("a", "b"), classes, weights=np.ones(2), shares=shares)
+
+
+def test_components_share_their_memberships_among_clusters():
+    mixture, rows = shared_model(), [["x", "x"], ["x", "y"], ["y", None], [None, None]]
+    likelihood = 0.0
+    for row, found, label in zip(rows, mixture.predict_proba(rows), mixture.predict(rows), strict=True):
+        joint = np.array([0.4, 0.3, 0.1, 0.2])
+        for value in row:
+            joint = joint * (CHANCES[:, "xy".index(value)] if value else 1)
+        clusters = joint @ mixture.shares
+        if row == [None, None]:
+            assert np.isnan(found).all() and label == -1
+            continue
+        likelihood += np.log(joint.sum())
+        assert found == pytest.approx(clusters / clusters.sum()) and label == clusters.argmax()
+    assert mixture.log_likelihood(rows) == pytest.approx(likelihood)
+    assert mixture.width == 2 and repr(mixture) == "ColumnModel(2 clusters from 2 clusterings)"
+
+
+def test_a_row_far_from_all_clusters_still_has_memberships():
+    never = np.array([[0.0, -500], [0, -501], [0, -502], [0, 0]])
+    found = shared_model((never, never)).predict_proba([["y", "y"]])
+    joint = np.array([0.4, 0.3 * np.exp(-2), 0.1 * np.exp(-4)])
+    clusters = joint @ shared_model().shares[:3]
+    assert found[0] == pytest.approx(clusters / clusters.sum())
+
+
+def test_a_model_with_shares_survives_a_file(tmp_path):
+    partita.save_model(shared_model(), tmp_path / "model.npz")
+    loaded = partita.load_model(tmp_path / "model.npz")
+    assert np.array_equal(loaded.shares, shared_model().shares)
+    rows = [["x", "y"], ["y", "y"]]
+    assert np.array_equal(loaded.predict_proba(rows), shared_model().predict_proba(rows))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.coding import MissingRule, code_integers
+from partita.core.draws import Draws
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
 from partita.core.recipe import Recipe
@@ -46,6 +47,8 @@ class Consensus(FrozenArrays):
     """For methods that can place new objects."""
     recipe: Recipe | None = None
     ids: NDArray[Any] | None = None
+    draws: Draws | None = None
+    """The sampled partitions of a method that samples them."""
 
     @classmethod
     def hard(cls, labels: Any, **fields: Any) -> "Consensus":
@@ -125,7 +128,7 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     """A method's result for its own rows as the result for the user's objects."""
     width = int(result.labels.max(initial=0)) + 1
     width = max(width, 0 if result.membership is None else result.membership.shape[1])
-    width = max(width, 0 if result.model is None else len(result.model.bias))
+    width = max(width, 0 if result.model is None else result.model.width)
     labels, order = by_appearance(prepared.expand(result.labels, MISSING), width)
     membership, confidence, model = result.membership, result.confidence, result.model
     if membership is not None:
@@ -148,6 +151,7 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         ),
         notes=result.notes + usual_notes(labels, result.k_asked),
         ids=ensemble.ids,
+        draws=None if result.draws is None else result.draws.for_objects(prepared.inverse),
     )
 
 

@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,14 @@ from partita.core.newrows import Clusterings, NewRows, code_rows
 from partita.core.recipe import Recipe
 from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, sealed
+from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, IntArray, sealed
 from partita.kernels.scores import pick_winners
 
 if TYPE_CHECKING:
     from partita.core.prepare import Prepared
+
+FAINT: Final = 1e-200
+"""Below it a row's share of all clusters together is lost in rounding, and is taken among the clusters alone."""
 
 
 class Assignment(NamedTuple):
@@ -43,7 +46,8 @@ class Assignment(NamedTuple):
 class ColumnModel(FrozenArrays):
     """A fitted consensus as one number for each cluster and one for each label of each clustering in each cluster.
 
-    How they place a row is told by the link: most add up `bias + sum over known labels of tables[j][:, label]`.
+    How they place a row is told by the link: most add up `bias + sum over known labels of tables[j][:, label]`. A model
+    with `shares` has such numbers for each of m components, which belong to the clusters in shares.
     `partita.save_model` and `partita.load_model` keep it in a file.
 
     >>> import partita
@@ -53,9 +57,9 @@ class ColumnModel(FrozenArrays):
     """
 
     bias: FloatArray
-    """(k,)"""
+    """(k,), or (m,) with shares."""
     tables: tuple[FloatArray, ...]
-    """Per clustering j: (k, labels of j)."""
+    """Per clustering j: (k, labels of j), or (m, labels of j) with shares."""
     link: str
     """How rows become memberships; a name in `core.links.LINKS`."""
     names: tuple[str, ...] = ()
@@ -70,10 +74,19 @@ class ColumnModel(FrozenArrays):
     """(r,) weights of the clusterings, 1 on average, for models that give probabilities."""
     recipe: Recipe | None = None
     """How it was made."""
+    shares: FloatArray | None = None
+    """(m, k) the share of each component that belongs to each cluster; a row of zeros belongs to none of them. Every
+    component then counts in the probability of labels, and a row's memberships are its components' shares, of those
+    that belong to clusters. Without it component and cluster are the same."""
 
     def __repr__(self) -> str:
         by = f" by {self.recipe.method}" if self.recipe else ""
-        return f"ColumnModel({len(self.bias)} clusters from {len(self.tables)} clusterings{by})"
+        return f"ColumnModel({self.width} clusters from {len(self.tables)} clusterings{by})"
+
+    @property
+    def width(self) -> int:
+        """The number of clusters, with those that hold no object of training."""
+        return len(self.bias) if self.shares is None else self.shares.shape[1]
 
     @property
     def offsets(self) -> NDArray[np.int64]:
@@ -155,13 +168,30 @@ class ColumnModel(FrozenArrays):
 
     def place(self, rows: AnyEnsemble) -> Placed:
         """Memberships and log-probabilities of rows under the model's codes."""
+        found = self._linked(np.ones(len(self.bias), np.bool_), rows)
+        return found if self.shares is None else Placed(self._gathered(self.shares, found, rows), found.log_chances)
+
+    def _linked(self, which: BoolArray, rows: AnyEnsemble) -> Placed:
+        """What the link makes of rows, with some of the components alone."""
         weights = np.ones(len(self.tables)) if self.weights is None else self.weights
-        return LINKS[self.link](self.bias, self.stacked, weights, rows)
+        if which.all():
+            return LINKS[self.link](self.bias, self.stacked, weights, rows)
+        return LINKS[self.link](self.bias[which], np.ascontiguousarray(self.stacked[:, which]), weights, rows)
+
+    def _gathered(self, shares: FloatArray, found: Placed, rows: AnyEnsemble) -> FloatArray:
+        """(n, k) memberships in clusters from those in components."""
+        clusters: FloatArray = found.memberships @ shares
+        faint = np.flatnonzero(clusters.sum(axis=1) < FAINT)
+        if len(faint):
+            inside = np.asarray(shares.any(axis=1))
+            clusters[faint] = self._linked(inside, rows.rows(faint)).memberships @ shares[inside]
+        clusters /= clusters.sum(axis=1, keepdims=True)
+        return clusters
 
     def assign(self, rows: AnyEnsemble, membership: bool = True) -> Assignment:
         """Labels and, if asked for, memberships of rows under the model's codes, some rows at a time."""
         keep = membership and self.link not in LABELS_ONLY
-        shares = np.empty((len(rows), len(self.bias))) if keep else None
+        shares = np.empty((len(rows), self.width)) if keep else None
 
         def part(start: int, stop: int) -> tuple[IntArray, FloatArray | None, FloatArray]:
             some = rows.rows(slice(start, stop))
@@ -184,7 +214,7 @@ class ColumnModel(FrozenArrays):
 
     def memberships(self, rows: AnyEnsemble) -> FloatArray:
         """(n, k) memberships of rows under the model's codes, some rows at a time; NaN where nothing is known."""
-        shares = np.empty((len(rows), len(self.bias)))
+        shares = np.empty((len(rows), self.width))
 
         def part(start: int, stop: int) -> None:
             some = rows.rows(slice(start, stop))
@@ -219,11 +249,12 @@ class ColumnModel(FrozenArrays):
         if reference is not None:
             parts = tuple(np.split(reference, self.offsets[1:-1], axis=1))
             reference = np.concatenate(prepared.expand_tables(parts, len(ensemble.names)), axis=1)[order]
-        seen = prepared.seen(len(ensemble.names))
+        seen, shares = prepared.seen(len(ensemble.names)), self.shares
+        parts_order = order if shares is None else np.arange(len(self.bias))
         return replace(
             self,
-            bias=self.bias[order],
-            tables=tuple(table[order] for table in prepared.expand_tables(self.tables, len(ensemble.names))),
+            bias=self.bias[parts_order],
+            tables=tuple(table[parts_order] for table in prepared.expand_tables(self.tables, len(ensemble.names))),
             names=ensemble.names,
             classes=tuple(
                 tuple(values[code] for code in codes) for values, codes in zip(ensemble.classes, seen, strict=True)
@@ -233,4 +264,5 @@ class ColumnModel(FrozenArrays):
             reference=reference,
             weights=None if self.weights is None else prepared.expand_columns(self.weights, len(ensemble.names)),
             recipe=recipe,
+            shares=None if shares is None else shares[:, order],
         )

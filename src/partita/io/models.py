@@ -1,7 +1,7 @@
 """Fitted models as files: arrays and one text that says what they mean, without pickled objects.
 
-An NPZ archive of `bias` (k,), `tables` (t, k), those of `strength`, `reference` and `weights` that the model has, and
-`about`: JSON with the format, its version, link, names, classes, missing values and recipe.
+An NPZ archive of `bias` (m,), `tables` (t, m), those of `strength`, `reference`, `weights` and `shares` that the model
+has, and `about`: JSON with the format, its version, link, names, classes, missing values and recipe.
 """
 
 import json
@@ -30,7 +30,7 @@ from partita.kernels.scores import IMPOSSIBLE
 
 FORMAT: Final = "partita model"
 VERSION: Final = 1
-ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights")
+ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights", "shares")
 ABOUT: Final = "about"
 LOGARITHMS: Final = (1e4 * IMPOSSIBLE, 1e-9)
 """Between these lie logarithms of probabilities, also of those that are 0 and of those that count several times."""
@@ -181,6 +181,7 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
         "strength": (clusters,),
         "reference": (clusters, int(places[-1])),
         "weights": (len(names),),
+        "shares": (clusters, arrays["shares"].shape[-1] if "shares" in arrays else 0),
     }
     for name, array in arrays.items():
         _need(name == ABOUT or (array.dtype == np.float64 and array.shape == shapes[name] and array.size > 0), name)
@@ -200,6 +201,7 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
         arrays.get("reference"),
         arrays.get("weights"),
         _recipe(about["recipe"]),
+        arrays.get("shares"),
     )
 
 
@@ -214,7 +216,7 @@ def _check_values(arrays: dict[str, NDArray[Any]], link: str) -> None:
         if name in RANGES.get(link, {}):
             low, high = RANGES[link][name]
             _need(bool((array >= low).all() and (array <= high).all()), name)
-        if name == "weights":
+        if name in ("weights", "shares"):
             _need(bool((array >= 0).all() and array.any()), name)
 
 

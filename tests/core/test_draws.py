@@ -1,0 +1,39 @@
+"""Draws: sampled partitions, numbered by first appearance."""
+
+import numpy as np
+import pytest
+
+from partita.core.draws import Draws
+from partita.core.errors import TableError
+
+
+def test_draws_are_numbered_by_first_appearance():
+    draws = Draws.of(np.array([[9, 2, 9, -1], [5, 5, 5, -3]]), chain=[0, 1])
+    assert draws.labels.tolist() == [[0, 1, 0, -1], [0, 0, 0, -1]]
+    assert draws.labels.dtype == np.int8 and draws.sizes.tolist() == [2, 1] and len(draws) == 2
+    assert repr(draws) == "Draws(2 partitions of 4 objects from 2 chains)"
+
+
+def test_draws_hold_many_clusters_in_the_smallest_type_and_cannot_be_changed():
+    draws = Draws.of(np.arange(300)[None])
+    assert draws.labels.dtype == np.int16 and not draws.labels.flags.writeable
+
+
+def test_draws_for_objects_repeat_rows_and_mark_unknown_ones():
+    found = Draws.of([[0, 1, 1], [0, 1, 2]], chain=[3, 4]).for_objects(np.array([2, -1, 0, 2]))
+    assert found.labels.tolist() == [[0, -1, 1, 0], [0, -1, 1, 0]] and found.chain.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("labels", "chain", "words"),
+    [
+        ([[0, -1], [0, 0]], None, "object 1 has a label in some draws only"),
+        ([0, 1], None, "shape"),
+        (np.zeros((0, 3), int), None, "shape"),
+        ([[0.5, 1.0]], None, "whole numbers"),
+        ([[0, 1]], [0, 1], "one chain a draw"),
+    ],
+)
+def test_what_is_no_draws_is_refused(labels, chain, words):
+    with pytest.raises(TableError, match=words):
+        Draws.of(labels, chain)
