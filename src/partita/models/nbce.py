@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.types import FloatArray, IntArray
+from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.nbce import log_labels, log_shares, log_sticks, occupied
 from partita.kernels.nbce_seats import seat
 
@@ -69,7 +69,7 @@ class Seats(NamedTuple):
     @property
     def clusters(self) -> int:
         """How many clusters hold objects."""
-        return int(occupied(self.book))
+        return int(occupied(sealed(self.book)))
 
 
 def seats_of(rows: Rows, z: IntArray) -> Seats:
@@ -83,12 +83,13 @@ def seats_of(rows: Rows, z: IntArray) -> Seats:
 
 def log_prior(rows: Rows, seats: Seats, alpha: float) -> float:
     """log p(Z): the shares or sticks integrated out."""
-    return float((log_sticks if rows.sticks else log_shares)(seats.book, len(seats.z), alpha))
+    return float((log_sticks if rows.sticks else log_shares)(sealed(seats.book), len(seats.z), alpha))
 
 
 def log_joint(rows: Rows, seats: Seats, strengths: Strengths) -> float:
     """log p(Z, Y); with weights the labels' part is of weighted counts and need not sum to 1."""
-    labels = log_labels(rows.offsets, rows.weights, seats.tables, seats.totals, seats.clusters, strengths.beta)
+    counts = (sealed(seats.tables), sealed(seats.totals))
+    labels = log_labels(rows.offsets, rows.weights, *counts, seats.clusters, strengths.beta)
     return log_prior(rows, seats, strengths.alpha) + float(labels)
 
 
