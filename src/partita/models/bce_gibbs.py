@@ -11,16 +11,15 @@ from partita.core.consensus import Consensus
 from partita.core.counting import unit_weights
 from partita.core.dirichlet import Bce
 from partita.core.ensemble import Ensemble
-from partita.core.errors import MethodError
 from partita.core.method import Method
 from partita.core.params import setting
-from partita.core.progress import report
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.models.bce import model_of
 from partita.models.bce_chain import Chain, Plan, Tokens, advance, begin, posterior_means, with_last_draw
+from partita.models.chains import one_row_an_object, run_chains
 from partita.models.restarts import start_labels
-from partita.posterior.diagnostics import DRAWS_PER_CHAIN, MOST_RHAT, Mixing, mixing
+from partita.posterior.diagnostics import mixing, verdict
 from partita.starts import Start
 
 BLOCK: Final = 1 << 21
@@ -58,7 +57,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     agreement with the base clusterings: the prior keeps memberships below 1 even where all clusterings agree. New
     objects are placed by the posterior means of beta, as variational inference places them.
     """
-    rows = one_row_an_object(ensemble)
+    rows = one_row_an_object(ensemble, "bce-gibbs")
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
     tokens = Tokens(frozen(ensemble.labels[rows]), ensemble.offsets, frozen(weights), k, params.alpha, params.omega)
     plan = Plan(params.burn_in, params.draws, params.thin)
@@ -78,31 +77,11 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     )
 
 
-def one_row_an_object(ensemble: Ensemble) -> IntArray:
-    """The rows, each as often as it stands for an object."""
-    times = np.rint(ensemble.counts)
-    if (times != ensemble.counts).any():
-        odd = float(ensemble.counts[times != ensemble.counts][0])
-        raise MethodError(
-            f"bce-gibbs draws object by object, and a row stands for {odd:g} objects; give whole counts, or take a "
-            "method to which counts are weights, such as mm"
-        )
-    return np.repeat(np.arange(len(ensemble)), times.astype(np.int64))
-
-
 def sample(tokens: Tokens, plan: Plan, chains: list[Chain]) -> list[Chain]:
-    """Run all chains in blocks of sweeps; Ctrl-C leaves them after the last whole block, once there is one."""
+    """Run all chains; one stopped in its burn-in gives the draw it stands at."""
     block = max(1, BLOCK // tokens.labels.size)
-    try:
-        while len(chains[0].trace) < plan.sweeps:
-            chains = map_threads(partial(advance, tokens, plan, block), chains)
-            report("bce-gibbs sweeps", len(chains[0].trace), plan.sweeps)
-    except KeyboardInterrupt:
-        if not chains[0].trace:
-            raise
-        if not chains[0].kept:
-            return [with_last_draw(tokens, chain) for chain in chains]
-    return chains
+    found = run_chains(partial(advance, tokens, plan, block), chains, plan.sweeps, "bce-gibbs sweeps")
+    return found if found[0].kept else [with_last_draw(tokens, chain) for chain in found]
 
 
 def pooled(values: FloatArray, group: IntArray) -> FloatArray:
@@ -115,14 +94,15 @@ def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
     """What a `Consensus` tells of the chains, as its fields."""
     kept = np.array([chain.kept for chain in chains])
     found = {name: mixing(kept[:, :, place]) for place, name in enumerate(WATCHED)}
-    mixed = all(one.enough(len(chains)) for one in found.values())
+    judged = verdict(found, len(chains))
     early = len(chains[0].trace) <= plan.burn_in
     interrupted = early or kept.shape[1] < plan.draws
-    notes = [] if mixed else [_unmixed(found, len(chains))]
+    notes = [] if judged.mixed else [judged.text]
     detail: dict[str, Any] = {
         "log joint": tuple(kept[:, :, 0].mean(axis=1).tolist()),
         "draws": kept.shape[0] * kept.shape[1],
         "mixing": {name: one._asdict() for name, one in found.items()},
+        "verdict": judged.text,
     }
     if interrupted:
         detail["interrupted"] = True
@@ -130,16 +110,7 @@ def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
         if early:
             what = f"the draw each chain stood at in its burn-in, after {len(chains[0].trace)} of {plan.burn_in} sweeps"
         notes.insert(0, f"interrupted: {what}, not converged")
-    return {"converged": mixed and not interrupted, "detail": detail, "notes": tuple(notes)}
-
-
-def _unmixed(found: dict[str, Mixing], chains: int) -> str:
-    rhat = max(one.rhat for one in found.values())
-    size = min(min(one.bulk, one.tail) for one in found.values())
-    return (
-        f"the chains have not mixed well enough: R-hat {rhat:.3g} (at most {MOST_RHAT} is wanted), draws worth "
-        f"{size:.0f} independent ones (at least {DRAWS_PER_CHAIN * chains} are wanted); raise burn_in and draws"
-    )
+    return {"converged": judged.mixed and not interrupted, "detail": detail, "notes": tuple(notes)}
 
 
 METHOD = Method(

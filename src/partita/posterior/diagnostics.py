@@ -9,6 +9,7 @@ Every function takes draws (chains, draws) of one number. What the formulas leav
 """
 
 import math
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -35,6 +36,31 @@ class Mixing(NamedTuple):
     def enough(self, chains: int) -> bool:
         """Whether the draws can be relied on."""
         return self.rhat <= MOST_RHAT and min(self.bulk, self.tail) >= DRAWS_PER_CHAIN * chains
+
+
+class Verdict(NamedTuple):
+    """Whether chains can be relied on."""
+
+    mixed: bool
+    text: str
+    """The same in a sentence, with the worst figures and what to do."""
+
+
+def verdict(found: Mapping[str, Mixing], chains: int) -> Verdict:
+    """Mixed or not mixed by all the numbers that were watched, given by name, and what to do.
+
+    >>> verdict({"log joint": Mixing(1.2, 900.0, 800.0)}, 4).text.partition(";")[2]
+    ' the chains disagree: raise burn_in and draws'
+    """
+    worst = max(found, key=lambda name: found[name].rhat)
+    least = min(found, key=lambda name: min(found[name].bulk, found[name].tail))
+    rhat, size = found[worst].rhat, min(found[least].bulk, found[least].tail)
+    figures = f"R-hat {rhat:.3g}{{}} of the {worst}, draws worth {size:.0f} independent ones{{}} by the {least}"
+    if all(one.enough(chains) for one in found.values()):
+        return Verdict(True, f"the chains have mixed: {figures.format('', '')}")
+    way = "raise draws, or thin" if rhat <= MOST_RHAT else "the chains disagree: raise burn_in and draws"
+    wanted = (f" (at most {MOST_RHAT} is wanted)", f" (at least {DRAWS_PER_CHAIN * chains} are wanted)")
+    return Verdict(False, f"the chains have not mixed well enough: {figures.format(*wanted)}; {way}")
 
 
 def mixing(draws: FloatArray) -> Mixing:

@@ -1,0 +1,50 @@
+"""What samplers share: one row an object, and chains that run side by side until they are done or stopped."""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from partita.core.ensemble import Ensemble
+from partita.core.errors import MethodError
+from partita.core.progress import report
+from partita.core.threads import map_threads
+from partita.core.types import IntArray
+
+
+class Traced(Protocol):
+    """A chain that knows how many sweeps it has made."""
+
+    @property
+    def trace(self) -> tuple[Any, ...]:
+        """One entry for every sweep."""
+
+
+C = TypeVar("C", bound=Traced)
+
+
+def one_row_an_object(ensemble: Ensemble, method: str) -> IntArray:
+    """The rows, each as often as it stands for an object."""
+    times = np.rint(ensemble.counts)
+    if (times != ensemble.counts).any():
+        odd = float(ensemble.counts[times != ensemble.counts][0])
+        raise MethodError(
+            f"{method} draws object by object, and a row stands for {odd:g} objects; give whole counts, or take a "
+            "method to which counts are weights, such as mm"
+        )
+    return np.repeat(np.arange(len(ensemble)), times.astype(np.int64))
+
+
+def run_chains(step: Callable[[C], C], chains: list[C], sweeps: int, what: str) -> list[C]:
+    """Move all chains on by `step`, side by side, until they have made so many sweeps.
+
+    Ctrl-C leaves them after the last step that all have made, once there is one.
+    """
+    try:
+        while len(chains[0].trace) < sweeps:
+            chains = map_threads(step, chains)
+            report(what, len(chains[0].trace), sweeps)
+    except KeyboardInterrupt:
+        if not chains[0].trace:
+            raise
+    return chains
