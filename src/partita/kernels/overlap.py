@@ -15,3 +15,15 @@ def add_overlaps(labels: Array, offsets: Array, amounts: Array, out: Array, star
                 for m in range(j, columns):
                     if labels[i, m] >= 0:
                         out[a, offsets[m] + labels[i, m]] += amount
+
+
+@kernel
+def add_shares(draws: Array, starts: Array, shares: Array, out: Array, start: int, stop: int) -> None:
+    """Add to each object's row, for every draw, the row of `shares` of its cluster there; draw s's begin at starts[s]."""
+    for first in range(start, stop, 512):
+        for s in range(draws.shape[0]):
+            for i in range(first, min(first + 512, stop)):
+                if draws[s, i] >= 0:
+                    row = starts[s] + draws[s, i]
+                    for h in range(out.shape[1]):
+                        out[i, h] += shares[row, h]

@@ -1,0 +1,208 @@
+"""NBCE by Gibbs: nonparametric Bayesian cluster ensembles, which find the number of clusters, sampled (Wang et al. 2010)."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.consensus import Consensus
+from partita.core.counting import unit_weights
+from partita.core.draws import Draws
+from partita.core.ensemble import Ensemble
+from partita.core.errors import MethodError
+from partita.core.memory import GIGABYTE, available_memory
+from partita.core.method import Method
+from partita.core.params import setting
+from partita.core.threads import map_threads
+from partita.core.types import IntArray, frozen, smallest_type
+from partita.models.chains import one_row_an_object, run_chains
+from partita.models.nbce import Prior, Rows, Strengths
+from partita.models.nbce_chain import Chain, Plan, advance, begin, with_last_draw
+from partita.models.nbce_place import ESTIMATOR, Sampled, memberships, model_of, spread
+from partita.models.restarts import start_labels
+from partita.posterior.certainty import object_certainty
+from partita.posterior.diagnostics import mixing, verdict
+from partita.posterior.point import best_partition
+
+BLOCK: Final = 1 << 20
+"""Labels that a chain looks at between two chances to stop: some hundredths of a second with 20 clusters."""
+MIXED: Final = ("spectral", "one", "kmeans++", "base")
+"""The starts of the chains in turn, where they are to begin far apart."""
+WATCHED: Final = ("log joint", "clusters")
+"""The numbers by which mixing is judged: how probable a draw is, and how many clusters it has."""
+BYTES_A_CELL: Final = 10
+"""What a kept label takes while draws are put together, besides itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Settings of NBCE by Gibbs."""
+
+    prior: Prior = setting("tsb", "shares of clusters: pieces of a broken stick, or a finite symmetric Dirichlet")
+    truncation: int = setting(100, "most clusters there can be, where k does not say it", low=1)
+    alpha: float = setting(1.0, "how readily new clusters open (where it is learned, the first value)", low=1e-6, high=1e6)
+    beta: float = setting(
+        0.5, "prior objects with each label in each cluster (where it is learned, the first value)", low=1e-6, high=1e6
+    )
+    learn_alpha: bool = setting(True, "draw alpha too, under a Gamma(1, 1) prior")
+    learn_beta: bool = setting(True, "draw beta too, under a Gamma(1, 1) prior")
+    settle: int = setting(50, "sweeps before alpha and beta are drawn, at most the burn-in", low=0)
+    chains: int = setting(4, "chains, run side by side", low=1)
+    burn_in: int = setting(200, "sweeps of each chain that are thrown away first", low=0)
+    draws: int = setting(200, "draws kept of each chain", low=1)
+    thin: int = setting(1, "sweeps for each draw that is kept", low=1)
+    start: Literal["mixed", "one", "spectral", "kmeans++", "base", "random"] = setting(
+        "mixed", "where a chain begins: one cluster, a consensus, rows far apart, a base clustering; mixed: each in turn"
+    )
+    loss: Literal["vi", "binder"] = setting("vi", "the partition shown has the least expected loss of this kind")
+
+
+def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Consensus:
+    """Every object comes from one of at most K clusters, whose shares are pieces of a stick broken K - 1 times
+    ("tsb": v_c ~ Beta(1, alpha)) or Dirichlet(alpha / K) ("fsd"); cluster c gives label l in clustering j with chance
+    theta_cj(l), theta_cj ~ Dirichlet(beta). K is k where it is given, so that there are at most k clusters.
+
+    Shares and theta are integrated out, and each object's cluster is drawn in turn given all others: cluster c with its
+    prior chance times the product over the known labels l of (beta + N_cjl) / (k_j beta + N_cj), where N_cjl and N_cj
+    count the other objects of cluster c with label l, and with any label, in clustering j. A label of clustering j
+    counts w_j in these, and a factor x is then Gamma(x + w_j) / Gamma(x). Under "tsb" clusters also swap positions by
+    Metropolis moves: the prior wants large ones first. alpha and beta are drawn by slice sampling under Gamma(1, 1)
+    priors, once clusters have formed.
+
+    The partition shown is that of least expected loss over all draws; `draws` holds them. Confidence is an object's
+    mean chance of being together with the others of its cluster; memberships are the mean shares of its sampled
+    clusters in those of the partition. New objects are placed by at most 100 draws' mixtures of posterior means.
+    """
+    objects = one_row_an_object(ensemble, "nbce-gibbs")
+    weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
+    most = min(params.truncation if k is None else k, len(objects))
+    check_memory(len(objects), most, params)
+    rows = Rows(frozen(ensemble.labels[objects]), ensemble.offsets, frozen(weights), most, params.prior)
+    settle = min(params.settle, params.burn_in)
+    plan = Plan(params.burn_in, params.draws, params.thin, settle, params.learn_alpha, params.learn_beta)
+    last, *rngs = rng.spawn(1 + params.chains)
+    starts = map_threads(partial(begun, ensemble, params.start, k or most), list(enumerate(rngs)))
+    first = [
+        begin(rows, start[objects], Strengths(params.alpha, params.beta), child)
+        for start, child in zip(starts, rngs, strict=True)
+    ]
+    return summed_up(ensemble, rows, sample(rows, plan, first), plan, params.loss, last)
+
+
+def begun(ensemble: Ensemble, start: str, most: int, chain: tuple[int, Generator]) -> IntArray:
+    """(rows,) the clusters where a chain begins: as many as the finest base clustering has, or as there may be."""
+    number, rng = chain
+    kind = MIXED[number % len(MIXED)] if start == "mixed" else start
+    if kind == "one":
+        return np.zeros(len(ensemble), np.int32)
+    return start_labels(ensemble, kind, min(most, max(ensemble.sizes), len(ensemble.distinct.first)), rng)
+
+
+def check_memory(objects: int, most: int, params: Params) -> None:
+    """Refuse before draws are made that there is no room for."""
+    draws, there = params.chains * params.draws, available_memory()
+    needed = draws * objects * (BYTES_A_CELL + 2 * np.dtype(smallest_type(most)).itemsize)
+    if there is not None and needed > there:
+        raise MethodError(
+            f"nbce-gibbs needs {needed / GIGABYTE:.3g} GB for {draws} draws of {objects} objects, and "
+            f"{there / GIGABYTE:.3g} GB are available; lower draws (draws={params.draws}) and raise thin instead"
+        )
+
+
+def sample(rows: Rows, plan: Plan, chains: list[Chain]) -> list[Chain]:
+    """Run all chains; one stopped in its burn-in gives the draw it stands at."""
+    block = max(1, BLOCK // rows.labels.size)
+    found = run_chains(partial(advance, rows, plan, block), chains, plan.sweeps, "nbce-gibbs sweeps")
+    return found if found[0].kept else [with_last_draw(chain) for chain in found]
+
+
+def summed_up(
+    ensemble: Ensemble, rows: Rows, chains: list[Chain], plan: Plan, loss: Literal["vi", "binder"], rng: Generator
+) -> Consensus:
+    """The result that all kept draws stand for."""
+    kept = [draw for chain in chains for draw in chain.kept]
+    numbers = np.repeat(np.arange(len(chains)), [len(chain.kept) for chain in chains])
+    draws = Draws.of(np.stack([draw.z for draw in kept]), numbers)
+    labels = best_partition(draws, loss, rng=rng).labels
+    width = int(labels.max()) + 1
+    some = [Sampled(kept[s].z, Strengths(kept[s].point.alpha, kept[s].point.beta)) for s in spread(len(kept))]
+    model, perplexity = model_of(ensemble, rows, some, labels, width)
+    fields = told(chains, plan)
+    fields["detail"] |= {
+        "outlier share": outlier_share(draws),
+        "training perplexity": perplexity,
+        "perplexity by": ESTIMATOR,
+        "confidence": "mean posterior chance of being with the others of its cluster",
+    }
+    first = np.concatenate([[0], np.cumsum(ensemble.counts)[:-1]]).astype(np.int64)
+    whole = len(first) == len(labels)
+    return Consensus(
+        labels[first].astype(np.int32),
+        membership=memberships(draws, labels, width)[first],
+        confidence=object_certainty(draws, labels)[first],
+        model=model,
+        draws=draws if whole else Draws.of(draws.labels[:, first], numbers),
+        **fields,
+    )
+
+
+def outlier_share(draws: Draws) -> float:
+    """The mean share of objects that are alone in their cluster.
+
+    >>> outlier_share(Draws.of([[0, 0, 1, 2], [0, 0, 0, 0]]))
+    0.25
+    """
+    alone = [np.count_nonzero(np.bincount(one) == 1) for one in draws.labels]
+    return float(np.mean(alone) / draws.labels.shape[1])
+
+
+def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
+    """What a `Consensus` tells of the chains, as its fields."""
+    kept = np.array([[draw.point for draw in chain.kept] for chain in chains])
+    found = {name: mixing(kept[:, :, place]) for place, name in enumerate(WATCHED)}
+    judged, sweeps = verdict(found, len(chains)), len(chains[0].trace)
+    sizes, times = np.unique(kept[:, :, 1].astype(np.int64), return_counts=True)
+    traces = np.array([chain.trace for chain in chains])
+    detail: dict[str, Any] = {
+        "log joint": tuple(kept[:, :, 0].mean(axis=1).tolist()),
+        "draws": kept.shape[0] * kept.shape[1],
+        "clusters": {int(size): float(share) for size, share in zip(sizes, times / times.sum(), strict=True)},
+        "alpha": float(kept[:, :, 2].mean()),
+        "beta": float(kept[:, :, 3].mean()),
+        "mixing": {name: one._asdict() for name, one in found.items()},
+        "verdict": judged.text,
+        "log joint by sweep": frozen(traces[:, :, 0].copy()),
+        "clusters by sweep": frozen(traces[:, :, 1].astype(np.int64)),
+    }
+    notes = [] if judged.mixed else [judged.text]
+    interrupted = sweeps < plan.sweeps
+    if interrupted:
+        detail["interrupted"] = True
+        what = f"{kept.shape[1]} of {plan.draws} draws a chain"
+        if sweeps <= plan.burn_in:
+            what = f"the draw each chain stood at in its burn-in, after {sweeps} of {plan.burn_in} sweeps"
+        notes.insert(0, f"interrupted: {what}, not converged")
+    best = chains[int(kept[:, :, 0].mean(axis=1).argmax())]
+    return {
+        "trace": tuple(point.log_joint for point in best.trace),
+        "converged": judged.mixed and not interrupted,
+        "detail": detail,
+        "notes": tuple(notes),
+    }
+
+
+METHOD = Method(
+    fit,
+    Params,
+    takes=Ensemble,
+    cite="wang2010",
+    handles_missing=True,
+    chooses_k=True,
+    deterministic=False,
+    predicts="memberships",
+    by_estimate=True,
+    gives_likelihood=True,
+    compresses=False,
+)
