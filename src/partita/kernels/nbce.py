@@ -36,6 +36,12 @@ def occupied(book: Array) -> int:
 
 
 @kernel
+def log_rise(x: float, w: float) -> float:
+    """log Gamma(x + w) - log Gamma(x): what a label of weight w adds to a Dirichlet-multinomial at count x."""
+    return math.log(x) if w == 1.0 else math.lgamma(x + w) - math.lgamma(x)
+
+
+@kernel
 def log_sticks(book: Array, n: int, alpha: float) -> float:
     """log p(Z) of truncated stick-breaking: K - 1 sticks v_k ~ Beta(1, alpha), the last cluster takes the rest.
 

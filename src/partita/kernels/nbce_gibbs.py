@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from partita.kernels.compiling import Array, kernel
-from partita.kernels.nbce import AT, GOLDEN, SIZE, occupied
+from partita.kernels.nbce import AT, GOLDEN, SIZE, log_rise, occupied
 from partita.kernels.nbce_seats import close_slot, draw_place, locate, open_slot, slot_at
 
 FLOOR, LIFT, BITS = 2.0**-400, 2.0**400, 400
@@ -177,12 +177,6 @@ def sweep_even(
             shift_even(rows, offsets, tables, totals, beta, own, -1, facts)
             if book[SIZE, own] == 0:
                 slots = close_slot(tables, totals, book, facts, slots, own)
-
-
-@kernel
-def log_rise(x: float, w: float) -> float:
-    """log Gamma(x + w) - log Gamma(x): what a label of weight w adds to a Dirichlet-multinomial at count x."""
-    return math.log(x) if w == 1.0 else math.lgamma(x + w) - math.lgamma(x)
 
 
 @kernel

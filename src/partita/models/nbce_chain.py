@@ -3,7 +3,7 @@
 A chain never changes: `advance` gives the next one, so that whoever stops in between has whole chains at hand.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -11,8 +11,12 @@ from numpy.random import Generator
 from partita.core.types import IntArray, sealed, smallest_type
 from partita.kernels.nbce import ALPHA, BETA, draw_strength
 from partita.kernels.nbce_gibbs import sweep_even, sweep_weighted
+from partita.kernels.nbce_pairs import split_and_merge
 from partita.kernels.nbce_seats import swap_positions
 from partita.models.nbce import Rows, Seats, Strengths, log_joint, seats_of
+
+PAIRS: Final = 10
+"""Pairs of objects that try to split or merge clusters after a sweep."""
 
 
 class Plan(NamedTuple):
@@ -91,12 +95,14 @@ def with_last_draw(chain: Chain) -> Chain:
 
 
 def sweep_once(rows: Rows, seats: Seats, strengths: Strengths, seed: np.uint64, number: int) -> None:
-    """Draw the cluster of every object once, in place; under stick-breaking then swap clusters' positions."""
+    """Draw the cluster of every object once, in place, let clusters split and merge, and swap positions of sticks."""
     rest = (*seats, *strengths, rows.sticks, seed, number, 0, len(seats.z))
     if rows.even:
         sweep_even(rows.labels, rows.offsets, *rest)
     else:
         sweep_weighted(rows.labels, rows.offsets, rows.weights, *rest)
+    given = (rows.labels, rows.offsets, rows.weights)
+    split_and_merge(*given, *seats, *strengths, rows.sticks, PAIRS, seed, number)
     if rows.sticks and rows.truncation > 1:
         swap_positions(seats.book, seats.z, strengths.alpha, seed, number)
 
