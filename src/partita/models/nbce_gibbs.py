@@ -51,8 +51,8 @@ class Params:
     settle: int = setting(50, "sweeps before alpha and beta are drawn, at most the burn-in", low=0)
     chains: int = setting(4, "chains, run side by side", low=1)
     burn_in: int = setting(200, "sweeps of each chain that are thrown away first", low=0)
-    draws: int = setting(200, "draws kept of each chain", low=1)
-    thin: int = setting(1, "sweeps for each draw that is kept", low=1)
+    draws: int = setting(250, "draws kept of each chain", low=1)
+    thin: int = setting(2, "sweeps for each draw that is kept", low=1)
     start: Literal["mixed", "one", "spectral", "kmeans++", "base", "random"] = setting(
         "mixed", "where a chain begins: one cluster, a consensus, rows far apart, a base clustering; mixed: each in turn"
     )

@@ -55,7 +55,7 @@ def verdict(found: Mapping[str, Mixing], chains: int) -> Verdict:
     worst = max(found, key=lambda name: found[name].rhat)
     least = min(found, key=lambda name: min(found[name].bulk, found[name].tail))
     rhat, size = found[worst].rhat, min(found[least].bulk, found[least].tail)
-    figures = f"R-hat {rhat:.3g}{{}} of the {worst}, draws worth {size:.0f} independent ones{{}} by the {least}"
+    figures = f"R-hat {rhat:.4g}{{}} of the {worst}, draws worth {size:.0f} independent ones{{}} by the {least}"
     if all(one.enough(chains) for one in found.values()):
         return Verdict(True, f"the chains have mixed: {figures.format('', '')}")
     way = "raise draws, or thin" if rhat <= MOST_RHAT else "the chains disagree: raise burn_in and draws"
