@@ -37,13 +37,13 @@ def occupied(book: Array) -> int:
 
 @kernel
 def log_rise(x: float, w: float) -> float:
-    """log Gamma(x + w) - log Gamma(x): what a label of weight w adds to a Dirichlet-multinomial at count x."""
+    """The log of Gamma(x + w) / Gamma(x): what a label of weight w adds to a Dirichlet-multinomial at count x."""
     return math.log(x) if w == 1.0 else math.lgamma(x + w) - math.lgamma(x)
 
 
 @kernel
 def log_sticks(book: Array, n: int, alpha: float) -> float:
-    """log p(Z) of truncated stick-breaking: K - 1 sticks v_k ~ Beta(1, alpha), the last cluster takes the rest.
+    """The log of p(Z) by truncated stick-breaking: K - 1 sticks v_k ~ Beta(1, alpha), the last cluster takes the rest.
 
     The product over k < K of alpha Gamma(1 + N_k) Gamma(alpha + N_>k) / Gamma(1 + alpha + N_>=k), its Gamma functions
     of neighbouring sticks cancelled.
@@ -60,12 +60,15 @@ def log_sticks(book: Array, n: int, alpha: float) -> float:
             total += math.lgamma(1.0 + size)
         if k < clusters - 2:
             total -= math.log(alpha + beyond)
-    return total + math.lgamma(alpha + beyond)
+    return float(total + math.lgamma(alpha + beyond))
 
 
 @kernel
 def log_shares(book: Array, n: int, alpha: float) -> float:
-    """log p(Z) of a finite symmetric Dirichlet: Gamma(a) / Gamma(a + n) prod_k Gamma(a / K + N_k) / Gamma(a / K)."""
+    """The log of p(Z) by a finite symmetric Dirichlet.
+
+    Gamma(alpha) / Gamma(alpha + n) times the product of Gamma(alpha / K + N_k) / Gamma(alpha / K).
+    """
     share = alpha / (book.shape[1] - 1)
     base, total = math.lgamma(share), math.lgamma(alpha) - math.lgamma(alpha + n)
     for s in range(occupied(book)):
@@ -75,7 +78,7 @@ def log_shares(book: Array, n: int, alpha: float) -> float:
 
 @kernel
 def log_labels(offsets: Array, weights: Array, tables: Array, totals: Array, slots: int, beta: float) -> float:
-    """log p(Y | Z): a Dirichlet-multinomial of weighted counts for every slot in every clustering."""
+    """The log of p(Y | Z): a Dirichlet-multinomial of weighted counts for every slot in every clustering."""
     base, total = math.lgamma(beta), 0.0
     for j in range(totals.shape[0]):
         w, prior = weights[j], (offsets[j + 1] - offsets[j]) * beta
@@ -112,7 +115,9 @@ def log_strength(
 @kernel
 def stream_of(seed: Any, sweep: int, purpose: int) -> Any:
     """Where the random numbers begin that a sweep needs for one purpose."""
-    return np.uint64(mix(np.uint64(mix(np.uint64(seed) ^ np.uint64(purpose))) + np.uint64(sweep)))
+    start: Any = np.uint64(seed) ^ np.uint64(purpose)
+    start = np.uint64(mix(start)) + np.uint64(sweep)
+    return np.uint64(mix(start))
 
 
 @kernel

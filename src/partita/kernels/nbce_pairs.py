@@ -27,9 +27,7 @@ def count_pair(labels: Array, offsets: Array, i: int, part: int, pair: Array, pa
 
 
 @kernel
-def pull(
-    labels: Array, offsets: Array, weights: Array, i: int, beta: float, pair: Array, pair_totals: Array
-) -> float:
+def pull(labels: Array, offsets: Array, weights: Array, i: int, beta: float, pair: Array, pair_totals: Array) -> float:
     """How much likelier, as a logarithm, an object's labels are in the second part than in the first."""
     total = 0.0
     for j in range(labels.shape[1]):
@@ -67,7 +65,7 @@ def allot(
     here, there, state = z[first], z[second], np.uint64(state)
     chance, apart, sizes[:] = 0.0, here != there, 1.0
     for i in range(z.shape[0]):
-        if (z[i] != here and z[i] != there) or i == first or i == second:
+        if (z[i] != here and z[i] != there) or i in (first, second):
             continue
         odds = math.log(sizes[1] / sizes[0]) + pull(labels, offsets, weights, i, beta, pair, pair_totals)
         state += GOLDEN
@@ -81,7 +79,7 @@ def allot(
 
 @kernel
 def soft_plus(x: float) -> float:
-    """log(1 + e^x)."""
+    """The log of 1 + e^x, at no risk of overflow."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
@@ -102,7 +100,7 @@ def log_part(offsets: Array, weights: Array, pair: Array, pair_totals: Array, be
 
 @kernel
 def prior_gain(book: Array, n: int, alpha: float, sticks: bool, one: int, other: int, sizes: Array) -> float:
-    """log p(Z) with parts of these sizes at two positions, less log p(Z) with all of both at the first."""
+    """The log of p(Z) with parts of these sizes at two positions, less log p(Z) with all of both at the first."""
     if not sticks:
         share = alpha / (book.shape[1] - 1)
         parts = math.lgamma(share + sizes[0]) + math.lgamma(share + sizes[1])
@@ -163,7 +161,9 @@ def try_split(
     own = np.uint64(mix(state))
     chance = allot(labels, offsets, weights, z, first, second, beta, parts, pair, pair_totals, sizes, own)
     there = empty_position(book, uniform(np.uint64(state) + GOLDEN), empty)
-    gain = log_part(offsets, weights, pair, pair_totals, beta, 0) + log_part(offsets, weights, pair, pair_totals, beta, 1)
+    gain = log_part(offsets, weights, pair, pair_totals, beta, 0) + log_part(
+        offsets, weights, pair, pair_totals, beta, 1
+    )
     gain -= log_part(offsets, weights, pair, pair_totals, beta, 2)
     gain += prior_gain(book, n, alpha, sticks, here, there, sizes) + math.log(empty) - chance
     if math.log(1.0 - uniform(state)) >= gain:
@@ -211,7 +211,9 @@ def try_merge(
         totals[:, other],
     )
     sizes[0], sizes[1] = book[SIZE, one], book[SIZE, other]
-    gain = log_part(offsets, weights, pair, pair_totals, beta, 0) + log_part(offsets, weights, pair, pair_totals, beta, 1)
+    gain = log_part(offsets, weights, pair, pair_totals, beta, 0) + log_part(
+        offsets, weights, pair, pair_totals, beta, 1
+    )
     gain -= log_part(offsets, weights, pair, pair_totals, beta, 2)
     gain += prior_gain(book, n, alpha, sticks, here, there, sizes) + math.log(book.shape[1] - slots)
     height = math.log(1.0 - uniform(state))

@@ -1,7 +1,7 @@
 """Nonparametric Bayesian cluster ensembles: the model, its parameters integrated out.
 
-An object's cluster k of at most K comes from shares pi, its label in clustering j from theta_kj ~ Dirichlet(beta) (Wang,
-Domeniconi and Laskey 2010). Shares are either the pieces of a stick broken K - 1 times ("tsb": v_k ~ Beta(1, alpha),
+An object's cluster k of at most K is drawn by shares pi, its label in clustering j by theta_kj ~ Dirichlet(beta)
+(Wang, Domeniconi and Laskey 2010). Shares are either the pieces of a stick broken K - 1 times ("tsb": v_k ~ Beta(1, alpha),
 v_K = 1) or a finite symmetric Dirichlet ("fsd": Dirichlet(alpha / K)). A label of clustering j counts w_j in all counts
 of labels; cluster sizes count objects.
 """
@@ -64,7 +64,7 @@ class Seats(NamedTuple):
 
     def copy(self) -> "Seats":
         """Seats that may be changed without changing these."""
-        return Seats(*(array.copy() for array in self))
+        return Seats(self.z.copy(), self.tables.copy(), self.totals.copy(), self.book.copy())
 
     @property
     def clusters(self) -> int:
@@ -82,12 +82,12 @@ def seats_of(rows: Rows, z: IntArray) -> Seats:
 
 
 def log_prior(rows: Rows, seats: Seats, alpha: float) -> float:
-    """log p(Z): the shares or sticks integrated out."""
+    """The log of p(Z): the shares or sticks integrated out."""
     return float((log_sticks if rows.sticks else log_shares)(sealed(seats.book), len(seats.z), alpha))
 
 
 def log_joint(rows: Rows, seats: Seats, strengths: Strengths) -> float:
-    """log p(Z, Y); with weights the labels' part is of weighted counts and need not sum to 1."""
+    """The log of p(Z, Y); with weights the labels' part is of weighted counts and need not sum to 1."""
     counts = (sealed(seats.tables), sealed(seats.totals))
     labels = log_labels(rows.offsets, rows.weights, *counts, seats.clusters, strengths.beta)
     return log_prior(rows, seats, strengths.alpha) + float(labels)

@@ -110,7 +110,7 @@ def sweep_once(rows: Rows, seats: Seats, strengths: Strengths, seed: np.uint64, 
 def drawn_strengths(
     rows: Rows, plan: Plan, seats: Seats, strengths: Strengths, place: tuple[np.uint64, int]
 ) -> Strengths:
-    """alpha and beta, each drawn anew given the clusters where the plan says so; `place` is seed and sweep."""
+    """Both strengths, each drawn anew given the clusters where the plan says so; `place` is seed and sweep."""
     arrays = (sealed(seats.tables), sealed(seats.totals), sealed(seats.book))
     given = (rows.offsets, rows.weights, *arrays, len(seats.z), rows.sticks, *place)
     alpha = draw_strength(ALPHA, strengths.alpha, *given) if plan.learn_alpha else strengths.alpha

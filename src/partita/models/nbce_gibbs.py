@@ -1,4 +1,4 @@
-"""NBCE by Gibbs: nonparametric Bayesian cluster ensembles, which find the number of clusters, sampled (Wang et al. 2010)."""
+"""NBCE by Gibbs: Bayesian cluster ensembles that find the number of clusters, sampled in chains (Wang et al. 2010)."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -11,8 +11,7 @@ from partita.core.consensus import Consensus
 from partita.core.counting import unit_weights
 from partita.core.draws import Draws
 from partita.core.ensemble import Ensemble
-from partita.core.errors import MethodError
-from partita.core.memory import GIGABYTE, available_memory
+from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.threads import map_threads
@@ -42,7 +41,9 @@ class Params:
 
     prior: Prior = setting("tsb", "shares of clusters: pieces of a broken stick, or a finite symmetric Dirichlet")
     truncation: int = setting(100, "most clusters there can be, where k does not say it", low=1)
-    alpha: float = setting(1.0, "how readily new clusters open (where it is learned, the first value)", low=1e-6, high=1e6)
+    alpha: float = setting(
+        1.0, "how readily new clusters open (where it is learned, the first value)", low=1e-6, high=1e6
+    )
     beta: float = setting(
         0.5, "prior objects with each label in each cluster (where it is learned, the first value)", low=1e-6, high=1e6
     )
@@ -54,7 +55,8 @@ class Params:
     draws: int = setting(250, "draws kept of each chain", low=1)
     thin: int = setting(2, "sweeps for each draw that is kept", low=1)
     start: Literal["mixed", "one", "spectral", "kmeans++", "base", "random"] = setting(
-        "mixed", "where a chain begins: one cluster, a consensus, rows far apart, a base clustering; mixed: each in turn"
+        "mixed",
+        "where a chain begins: one cluster, a consensus, rows far apart, a base clustering; mixed: each in turn",
     )
     loss: Literal["vi", "binder"] = setting("vi", "the partition shown has the least expected loss of this kind")
 
@@ -78,7 +80,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     objects = one_row_an_object(ensemble, "nbce-gibbs")
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
     most = min(params.truncation if k is None else k, len(objects))
-    check_memory(len(objects), most, params)
+    check_room(len(objects), most, params)
     rows = Rows(frozen(ensemble.labels[objects]), ensemble.offsets, frozen(weights), most, params.prior)
     settle = min(params.settle, params.burn_in)
     plan = Plan(params.burn_in, params.draws, params.thin, settle, params.learn_alpha, params.learn_beta)
@@ -100,15 +102,11 @@ def begun(ensemble: Ensemble, start: str, most: int, chain: tuple[int, Generator
     return start_labels(ensemble, kind, min(most, max(ensemble.sizes), len(ensemble.distinct.first)), rng)
 
 
-def check_memory(objects: int, most: int, params: Params) -> None:
+def check_room(objects: int, most: int, params: Params) -> None:
     """Refuse before draws are made that there is no room for."""
-    draws, there = params.chains * params.draws, available_memory()
+    draws = params.chains * params.draws
     needed = draws * objects * (BYTES_A_CELL + 2 * np.dtype(smallest_type(most)).itemsize)
-    if there is not None and needed > there:
-        raise MethodError(
-            f"nbce-gibbs needs {needed / GIGABYTE:.3g} GB for {draws} draws of {objects} objects, and "
-            f"{there / GIGABYTE:.3g} GB are available; lower draws (draws={params.draws}) and raise thin instead"
-        )
+    check_memory(needed, f"nbce-gibbs with {draws} draws of {objects} objects", "lower draws and raise thin instead")
 
 
 def sample(rows: Rows, plan: Plan, chains: list[Chain]) -> list[Chain]:

@@ -102,8 +102,6 @@ def model_of(
         np.concatenate([one.log_probs for one in mixtures], axis=1),
     )
     tables = by_clustering(scores_of(together, ensemble), ensemble.offsets)
-    model = ColumnModel(
-        together.log_weights, tables, "softmax", weights=weights, shares=np.concatenate(shares)
-    )
+    model = ColumnModel(together.log_weights, tables, "softmax", weights=weights, shares=np.concatenate(shares))
     known = float(ensemble.counts @ ((ensemble.labels >= 0) @ weights))
     return model, perplexity(float(ensemble.counts @ log_chances), known)
