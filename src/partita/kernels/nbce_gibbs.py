@@ -160,10 +160,11 @@ def sweep_even(
         state += GOLDEN
         locate(labels, offsets, i, rows)
         own = book[AT, z[i]]
-        multiply(rows, facts, tables.shape[0], slots + 1, safe, like, lifts)
+        choices = min(slots + 1, width - 1)
+        multiply(rows, facts, tables.shape[0], choices, safe, like, lifts)
         like[own] = multiply_own(rows, offsets, tables, totals, beta, own, safe, lifts)
         if columns >= safe:
-            level(like, lifts, slots + 1)
+            level(like, lifts, choices)
         book[SIZE, own] -= 1
         place = draw_place(book, like, sums, slots, n, alpha, sticks, own, state)
         state += GOLDEN
@@ -279,7 +280,7 @@ def sweep_weighted(
         state += GOLDEN
         locate(labels, offsets, i, rows)
         own = book[AT, z[i]]
-        add_up(rows, facts, tables.shape[0], slots + 1, own, like)
+        add_up(rows, facts, tables.shape[0], min(slots + 1, width - 1), own, like)
         book[SIZE, own] -= 1
         place = draw_place(book, like, sums, slots, n, alpha, sticks, own, state)
         state += GOLDEN

@@ -41,7 +41,10 @@ def locate(labels: Array, offsets: Array, i: int, rows: Array) -> None:
 def draw_place(
     book: Array, like: Array, sums: Array, slots: int, n: int, alpha: float, sticks: bool, own: int, state: Any
 ) -> int:
-    """A position in proportion to prior times likelihood `like` of each slot; the object is left out of the book."""
+    """A position in proportion to prior times likelihood `like` of each slot; the object is left out of the book.
+
+    Where no slot stands for empty clusters, all being taken, an object alone in its own leaves one empty.
+    """
     clusters, chance = book.shape[1] - 1, uniform(state)
     if not sticks:
         share, mass, spare = alpha / clusters, 0.0, clusters - slots
@@ -49,7 +52,7 @@ def draw_place(
         for s in range(slots):
             mass += (book[SIZE, s] + share) * like[s] + (share * spare * like[s] if lone and s == own else 0.0)
             sums[s] = mass
-        target = (mass + (0.0 if lone else share * spare * like[slots])) * chance
+        target = (mass + (0.0 if lone or spare == 0 else share * spare * like[slots])) * chance
         for s in range(slots):
             if target < sums[s] or (s == slots - 1 and (lone or spare == 0)):
                 return int(book[PLACE, s])
@@ -57,17 +60,17 @@ def draw_place(
         while book[AT, place] >= 0:
             place += 1
         return place
-    mass, left, rest, end = 0.0, 1.0, n - 1, 0
+    mass, left, rest, end, fresh = 0.0, 1.0, n - 1, 0, like[slots if slots < clusters else own]
     while rest > 0:
         slot = book[AT, end]
         size = book[SIZE, slot] if slot >= 0 else 0
         whole = 1.0 / (1.0 + alpha + rest)
-        mass += left * ((1.0 + size) * whole if end < clusters - 1 else 1.0) * like[slot if slot >= 0 else slots]
+        mass += left * ((1.0 + size) * whole if end < clusters - 1 else 1.0) * (like[slot] if slot >= 0 else fresh)
         sums[end] = mass
         rest -= size
         left *= (alpha + rest) * whole
         end += 1
-    target = (mass + (left * like[slots] if end < clusters else 0.0)) * chance
+    target = (mass + (left * fresh if end < clusters else 0.0)) * chance
     for k in range(end):
         if target < sums[k] or k == clusters - 1:
             return k

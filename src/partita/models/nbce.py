@@ -1,7 +1,7 @@
 """Nonparametric Bayesian cluster ensembles: the model, its parameters integrated out.
 
 An object's cluster k of at most K is drawn by shares pi, its label in clustering j by theta_kj ~ Dirichlet(beta)
-(Wang, Domeniconi and Laskey 2010). Shares are either the pieces of a stick broken K - 1 times ("tsb": v_k ~ Beta(1, alpha),
+(Wang, Domeniconi and Laskey 2010). Shares are either pieces of a stick broken K - 1 times ("tsb": v_k ~ Beta(1, alpha),
 v_K = 1) or a finite symmetric Dirichlet ("fsd": Dirichlet(alpha / K)). A label of clustering j counts w_j in all counts
 of labels; cluster sizes count objects.
 """
@@ -57,7 +57,7 @@ class Strengths(NamedTuple):
 class Seats(NamedTuple):
     """Where all objects are, and what is counted of them; see `kernels.nbce`."""
 
-    z: IntArray  # (n,) the cluster of each object, 0 … K - 1
+    z: NDArray[np.int32]  # (n,) the cluster of each object, 0 … K - 1
     tables: NDArray[np.int32]  # (t, K + 1)
     totals: NDArray[np.int32]  # (r, K + 1)
     book: NDArray[np.int64]  # (3, K + 1)
@@ -76,7 +76,7 @@ def seats_of(rows: Rows, z: IntArray) -> Seats:
     """Objects in given clusters."""
     width = rows.truncation + 1
     tables = np.zeros((int(rows.offsets[-1]), width), np.int32)
-    seats = Seats(z.copy(), tables, np.zeros((len(rows.weights), width), np.int32), np.zeros((3, width), np.int64))
+    seats = Seats(z.astype(np.int32), tables, np.zeros((len(rows.weights), width), np.int32), np.zeros((3, width), np.int64))
     seat(rows.labels, rows.offsets, *seats)
     return seats
 

@@ -70,7 +70,7 @@ class Chain(NamedTuple):
 def begin(rows: Rows, chosen: IntArray, strengths: Strengths, rng: Generator) -> Chain:
     """A chain whose objects begin in given clusters."""
     seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
-    return Chain(seed, seats_of(rows, chosen.astype(smallest_type(rows.truncation))), strengths)
+    return Chain(seed, seats_of(rows, chosen), strengths)
 
 
 def advance(rows: Rows, plan: Plan, sweeps: int, chain: Chain) -> Chain:
@@ -85,13 +85,18 @@ def advance(rows: Rows, plan: Plan, sweeps: int, chain: Chain) -> Chain:
         trace.append(Point(log_joint(rows, seats, strengths), seats.clusters, *strengths))
         sweeps -= 1
         if plan.keeps(number):
-            kept.append(Draw(seats.z.copy(), trace[-1]))
+            kept.append(drawn(rows, seats, trace[-1]))
     return Chain(chain.seed, seats, strengths, tuple(trace), tuple(kept))
 
 
-def with_last_draw(chain: Chain) -> Chain:
+def drawn(rows: Rows, seats: Seats, point: Point) -> Draw:
+    """What is kept of where a chain stands, in the smallest type."""
+    return Draw(seats.z.astype(smallest_type(rows.truncation)), point)
+
+
+def with_last_draw(rows: Rows, chain: Chain) -> Chain:
     """A chain that has kept no draw yet, with the one it stands at: all there is when it is stopped in the burn-in."""
-    return chain._replace(kept=(Draw(chain.seats.z, chain.trace[-1]),))
+    return chain._replace(kept=(drawn(rows, chain.seats, chain.trace[-1]),))
 
 
 def sweep_once(rows: Rows, seats: Seats, strengths: Strengths, seed: np.uint64, number: int) -> None:

@@ -113,7 +113,7 @@ def sample(rows: Rows, plan: Plan, chains: list[Chain]) -> list[Chain]:
     """Run all chains; one stopped in its burn-in gives the draw it stands at."""
     block = max(1, BLOCK // rows.labels.size)
     found = run_chains(partial(advance, rows, plan, block), chains, plan.sweeps, "nbce-gibbs sweeps")
-    return found if found[0].kept else [with_last_draw(chain) for chain in found]
+    return found if found[0].kept else [with_last_draw(rows, chain) for chain in found]
 
 
 def summed_up(
