@@ -334,7 +334,9 @@ def test_strengths_follow_their_distribution(prior, which):
     assert np.mean(drawn) == pytest.approx(mean, abs=0.04)
     assert np.std(drawn) == pytest.approx(math.sqrt((grid - mean) ** 2 @ chances), abs=0.04)
     for share in (0.25, 0.75):
-        assert np.mean(np.array(drawn) < grid[np.searchsorted(np.cumsum(chances), share)]) == pytest.approx(share, abs=0.02)
+        assert np.mean(np.array(drawn) < grid[np.searchsorted(np.cumsum(chances), share)]) == pytest.approx(
+            share, abs=0.02
+        )
 
 
 @pytest.mark.parametrize("prior", ["tsb", "fsd"])
@@ -377,5 +379,7 @@ def test_many_clusters_and_one_object():
     moved = advance(rows, plan, 3, chain)
     check_seats(rows, moved.seats)
     assert moved.kept[0].z.dtype == np.int16
-    alone = advance(rows_of([[0, 0]], 3, "tsb"), plan, 3, begin(rows_of([[0, 0]], 3, "tsb"), np.zeros(1), AT_FIRST, rng))
+    alone = advance(
+        rows_of([[0, 0]], 3, "tsb"), plan, 3, begin(rows_of([[0, 0]], 3, "tsb"), np.zeros(1), AT_FIRST, rng)
+    )
     assert isinstance(alone.seats, Seats) and alone.trace[-1].clusters == 1

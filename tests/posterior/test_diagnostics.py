@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.posterior.diagnostics import autocovariance, bulk_size, mixing, normal_scores, rhat, split, tail_size
+from partita.posterior.diagnostics import (
+    Mixing,
+    autocovariance,
+    bulk_size,
+    mixing,
+    normal_scores,
+    rhat,
+    split,
+    tail_size,
+    verdict,
+)
 from tests.core.oracles import steady
 
 seeds = st.integers(0, 2**32 - 1)
@@ -177,3 +187,23 @@ def test_short_chains_give_numbers(draws):
     found = mixing(np.random.default_rng(draws).standard_normal((4, draws)))
     assert found.rhat > 0.5 and 0 < found.bulk < math.inf and 0 < found.tail < math.inf
     assert not found.enough(4)
+
+
+def test_verdict_names_the_worst_and_the_way_out():
+    good, apart, few = Mixing(1.001, 900.0, 800.0), Mixing(1.0149, 900.0, 800.0), Mixing(1.002, 900.0, 150.0)
+    mixed = verdict({"log joint": good, "clusters": Mixing(1.003, 700.0, 900.0)}, 4)
+    assert mixed.mixed and mixed.text == (
+        "the chains have mixed: R-hat 1.003 of the clusters, draws worth 700 independent ones by the clusters"
+    )
+    split = verdict({"log joint": good, "clusters": apart}, 4)
+    assert not split.mixed and split.text == (
+        "the chains have not mixed well enough: R-hat 1.015 (at most 1.01 is wanted) of the clusters, draws worth 800 "
+        "independent ones (at least 400 are wanted) by the log joint; the chains disagree: raise burn_in and draws"
+    )
+    short = verdict({"log joint": few, "clusters": good}, 4)
+    assert (
+        not short.mixed
+        and "draws worth 150 independent ones" in short.text
+        and short.text.endswith("by the log joint; raise draws, or thin")
+    )
+    assert verdict({"log joint": few}, 1).mixed

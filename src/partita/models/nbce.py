@@ -76,7 +76,9 @@ def seats_of(rows: Rows, z: IntArray) -> Seats:
     """Objects in given clusters."""
     width = rows.truncation + 1
     tables = np.zeros((int(rows.offsets[-1]), width), np.int32)
-    seats = Seats(z.astype(np.int32), tables, np.zeros((len(rows.weights), width), np.int32), np.zeros((3, width), np.int64))
+    seats = Seats(
+        z.astype(np.int32), tables, np.zeros((len(rows.weights), width), np.int32), np.zeros((3, width), np.int64)
+    )
     seat(rows.labels, rows.offsets, *seats)
     return seats
 

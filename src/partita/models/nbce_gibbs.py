@@ -15,7 +15,7 @@ from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.threads import map_threads
-from partita.core.types import IntArray, frozen, smallest_type
+from partita.core.types import IntArray, frozen, sealed, smallest_type
 from partita.models.chains import one_row_an_object, run_chains
 from partita.models.nbce import Prior, Rows, Strengths
 from partita.models.nbce_chain import Chain, Plan, advance, begin, with_last_draw
@@ -81,7 +81,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
     most = min(params.truncation if k is None else k, len(objects))
     check_room(len(objects), most, params)
-    rows = Rows(frozen(ensemble.labels[objects]), ensemble.offsets, frozen(weights), most, params.prior)
+    rows = Rows(frozen(ensemble.labels[objects]), sealed(ensemble.offsets), frozen(weights), most, params.prior)
     settle = min(params.settle, params.burn_in)
     plan = Plan(params.burn_in, params.draws, params.thin, settle, params.learn_alpha, params.learn_beta)
     last, *rngs = rng.spawn(1 + params.chains)
