@@ -1,0 +1,96 @@
+"""The partition that represents draws best: the one of least expected loss, searched from many starts at once."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.columns import code_labels
+from partita.core.draws import Draws
+from partita.core.threads import map_threads
+from partita.core.types import MISSING, IntArray
+from partita.posterior.losses import Loss, check_loss, expected_loss
+from partita.posterior.search import FEW_ROWS, Setup, every_partition, most_clusters, search, set_up
+
+CANDIDATES: Final = 64
+"""Draws compared with each other to find one to start from."""
+RUNS: Final = 16
+WORK: Final = 4_000_000_000
+"""Objects times draws times clusters times runs beyond which runs are fewer, down to FEWEST_RUNS."""
+FEWEST_RUNS: Final = 4
+FEW_CLUSTERS: Final = 256
+"""Up to so many different objects, one run begins with each by itself and merges."""
+
+
+class Point(NamedTuple):
+    """A partition that represents draws."""
+
+    labels: IntArray
+    """(n,) clusters by first appearance; MISSING for objects without labels in the draws."""
+    loss: float
+    """Its expected loss."""
+    exact: bool
+    """Whether every partition was tried, so that none is better; else a search found none better."""
+    limited: bool = False
+    """Whether memory kept the search from looking at partitions into as many clusters as there are objects."""
+
+
+def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int | None = None) -> Point:
+    """The partition of least expected loss over the draws, which need not be one of them.
+
+    Up to nine different objects: by trying every partition. Else the best of several searches (`runs`), which start at
+    a central draw, at single objects that merge (or the draw of most clusters), at objects placed one after another in
+    random order, and at random draws.
+
+    >>> draws = Draws.of([[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 0, 1]])
+    >>> best_partition(draws, rng=np.random.default_rng(0)).labels.tolist()
+    [0, 0, 1, 1]
+    """
+    setup = set_up(draws, check_loss(loss))
+    problem = setup.problem
+    exact = len(problem.rows) <= FEW_ROWS
+    if exact:
+        found = [every_partition(problem)]
+    else:
+        starts = _starts(draws, loss, setup, rng, runs or _runs(draws, problem.rows.shape))
+        tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
+        found = map_threads(lambda task: search(problem, *task), tasks, "searching for the best partition")
+    results = [_result(labels, setup, draws, loss) for labels in found]
+    labels, least = min(results, key=lambda result: result[1])
+    return Point(labels, least, exact, not exact and most_clusters(problem) < len(problem.rows))
+
+
+def _runs(draws: Draws, shape: tuple[int, ...]) -> int:
+    """As many searches as are worth their time: the larger the problem, the fewer."""
+    work = shape[0] * shape[1] * int(draws.sizes.max())
+    return int(np.clip(WORK // work, FEWEST_RUNS, RUNS))
+
+
+def _starts(draws: Draws, loss: Loss, setup: Setup, rng: Generator, runs: int) -> list[IntArray]:
+    """Where the searches begin: a draw, single rows or the finest draw, then nothing and random draws in turn."""
+
+    def rows_of(draw: int) -> IntArray:
+        return np.asarray(draws.labels[draw][setup.known][setup.first].astype(np.int64))
+
+    rows = len(setup.first)
+    starts = [rows_of(_central(draws, loss))]
+    starts.append(np.arange(rows) if rows <= FEW_CLUSTERS else rows_of(int(draws.sizes.argmax())))
+    for turn in range(runs - 2):
+        random = turn % 3 == 2
+        starts.append(rows_of(int(rng.integers(len(draws)))) if random else np.full(rows, MISSING, np.int64))
+    return starts[:runs]
+
+
+def _central(draws: Draws, loss: Loss) -> int:
+    """The draw, among some evenly spaced ones, that is nearest to those."""
+    picks = np.unique(np.linspace(0, len(draws) - 1, CANDIDATES).astype(np.int64))
+    some = Draws(draws.labels[picks], draws.chain[picks])
+    return int(picks[np.argmin([expected_loss(labels, some, loss) for labels in some.labels])])
+
+
+def _result(labels: IntArray, setup: Setup, draws: Draws, loss: Loss) -> tuple[IntArray, float]:
+    """The labels of all objects, and their expected loss."""
+    whole = np.full(draws.labels.shape[1], MISSING, np.int64)
+    whole[setup.known] = labels[setup.row]
+    codes = code_labels(whole, "labels")
+    return codes, expected_loss(codes, draws, loss)
