@@ -13,7 +13,7 @@ from partita.kernels.compiling import Array, kernel
 
 @kernel
 def term(count: int, information: bool) -> float:
-    """f of a count: m log m, or the square."""
+    """What a count adds to a loss: m log m, or the square."""
     return count * math.log(count) if information else float(count) * count
 
 
@@ -21,7 +21,7 @@ def term(count: int, information: bool) -> float:
 def measure_draws(
     labels: Array, members: Array, starts: Array, information: bool, out: Array, start: int, stop: int
 ) -> None:
-    """Write the distance of each draw start..stop: the terms of both partitions' sizes less twice those of the cells."""
+    """Write the distance of each draw start..stop: the terms of both partitions' sizes, less twice the cells'."""
     width, own = labels.shape[1], 0.0
     for c in range(starts.shape[0] - 1):
         own += term(starts[c + 1] - starts[c], information)
@@ -88,7 +88,7 @@ def agreeing(rows: Array, a: int, b: int) -> int:
 
 
 @kernel
-def count_row(rows: Array, i: int, out: Array) -> None:
-    """Write in how many draws object i is with each object."""
-    for j in range(rows.shape[0]):
+def count_row(rows: Array, i: int, first: int, out: Array) -> None:
+    """Write in how many draws object i is with each object from `first` on."""
+    for j in range(first, rows.shape[0]):
         out[j] = agreeing(rows, i, j)

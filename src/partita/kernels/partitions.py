@@ -1,9 +1,9 @@
 """The partition of least expected loss against draws: rows moved one at a time, clusters merged, few rows tried out.
 
-Both losses are sums of a convex function f of counts: of the sizes of clusters, plus those of the draws' clusters (which
-nothing here changes), less twice the cells of the tables of the two. Adding a row to a cluster therefore changes the
-loss by a difference of f at the cluster's size, less the mean over draws of twice the difference at the cell of the
-row's label; where the row stands for one object these differences are kept, so that weighing a row against all clusters
+Both losses are sums of a convex function f of counts: of the sizes of clusters, plus those of the draws' clusters
+(which nothing here changes), less twice the cells of the tables of the two. Adding a row to a cluster therefore changes
+the loss by a difference of f at the cluster's size, less the mean over draws of twice the difference at the cell of the
+row's label. Where the row stands for one object these differences are kept, so that weighing a row against all clusters
 adds up one line of a table a draw.
 """
 
@@ -89,13 +89,46 @@ def weigh_row(problem: Problem, tally: Tally, i: int, width: int, values: Array)
 
 
 @kernel
+def content(problem: Problem, tally: Tally, i: int, width: int, values: Array) -> bool:
+    """Whether a glance shows that row i of weight 1 is best off where it is, given what it would add to each cluster.
+
+    The table of its own cluster counts it already. Steps grow with the count, by no more than they do from 0 to 1, and
+    the shares add up to 2: that bounds what the row adds where it is.
+    """
+    old = tally.labels[i]
+    size = tally.sizes[old]
+    most = values[old] - problem.steps[size] + problem.steps[size - 1] + 2.0 * (problem.steps[1] - problem.steps[0])
+    nearest = np.inf
+    for c in range(width):
+        if c != old:
+            nearest = min(nearest, values[c])
+    return bool(nearest >= most)
+
+
+@kernel
+def best_cluster(problem: Problem, tally: Tally, i: int, width: int, values: Array) -> tuple[int, float]:
+    """The cluster in which row i adds least to the loss, and how much the loss changes when it moves there."""
+    old = tally.labels[i]
+    weigh_row(problem, tally, i, width, values)
+    if old >= 0 and problem.amounts[i] == 1 and content(problem, tally, i, width, values):
+        return old, 0.0
+    now = leaving(problem, tally, i) if old >= 0 else 0.0
+    best, least = old, now
+    for c in range(width):
+        if c != old and (best < 0 or values[c] < least - LEAST_GAIN * (1.0 + abs(least))):
+            best, least = c, values[c]
+    return best, least - now
+
+
+@kernel
 def sweep(
-    problem: Problem, tally: Tally, order: Array, begin: int, width: int, grows: bool
+    problem: Problem, tally: Tally, order: Array, begin: int, width: int, grows: bool, keep: bool
 ) -> tuple[int, int, int, float]:
     """Put each row of `order` where the loss is least, the first of equals, an empty cluster included.
 
     Begins at place `begin` with the first `width` clusters. Returns the place it came to, the width, the number of
-    moves and the change of the loss. It stops early when no cluster is empty, if the tables can be made wider (grows).
+    moves and the change of the loss. It stops early when no cluster is empty, if the tables can be made wider (grows);
+    `keep` empties none.
     """
     values = np.empty(tally.sizes.shape[0])
     free, moves, change = 0, 0, 0.0
@@ -109,23 +142,56 @@ def sweep(
             return place, width, moves, change
         i = order[place]
         old = tally.labels[i]
-        weigh_row(problem, tally, i, width, values)
-        now = leaving(problem, tally, i) if old >= 0 else np.inf
-        best, least = old, now
-        for c in range(width):
-            if c != old and (best < 0 or values[c] < least - LEAST_GAIN * (1.0 + abs(least))):
-                best, least = c, values[c]
-        if best == old:
+        if keep and old >= 0 and tally.sizes[old] == problem.amounts[i]:
             continue
-        if old >= 0:
-            shift_row(problem, tally, i, old, -1)
-            free += tally.sizes[old] == 0
-            change -= now
-        free -= tally.sizes[best] == 0
-        shift_row(problem, tally, i, best, 1)
-        change += least
-        moves += 1
+        best, fell = best_cluster(problem, tally, i, width, values)
+        if best != old:
+            if old >= 0:
+                shift_row(problem, tally, i, old, -1)
+                free += tally.sizes[old] == 0
+            free -= tally.sizes[best] == 0
+            shift_row(problem, tally, i, best, 1)
+            change += fell
+            moves += 1
     return order.shape[0], width, moves, change
+
+
+@kernel
+def chain(problem: Problem, tally: Tally) -> float:
+    """Move every row once, each time the one that costs least, then undo all after the best point; the change.
+
+    As Kernighan and Lin do it: a way through worse partitions to a better one. An empty cluster must be there.
+    """
+    n, k = problem.rows.shape[0], tally.sizes.shape[0]
+    moved, origins, values = np.empty(n, np.int64), tally.labels.copy(), np.empty(k)
+    waiting = np.ones(n, np.bool_)
+    change, least, depth, steps = 0.0, 0.0, 0, 0
+    while steps < n:
+        chosen, target, cost = -1, -1, np.inf
+        for i in range(n):
+            if not waiting[i]:
+                continue
+            weigh_row(problem, tally, i, k, values)
+            now = leaving(problem, tally, i)
+            alone = tally.sizes[tally.labels[i]] == problem.amounts[i]
+            for c in range(k):
+                idle = c == tally.labels[i] or (alone and tally.sizes[c] == 0)
+                if not idle and values[c] - now < cost:
+                    chosen, target, cost = i, c, values[c] - now
+        if chosen < 0:
+            break
+        shift_row(problem, tally, chosen, tally.labels[chosen], -1)
+        shift_row(problem, tally, chosen, target, 1)
+        waiting[chosen] = False
+        moved[steps] = chosen
+        steps += 1
+        change += cost
+        if change < least - LEAST_GAIN * (1.0 + abs(least)):
+            least, depth = change, steps
+    for i in moved[depth:steps]:
+        shift_row(problem, tally, i, tally.labels[i], -1)
+        shift_row(problem, tally, i, origins[i], 1)
+    return least
 
 
 @kernel
@@ -175,7 +241,7 @@ def merge_all(problem: Problem, tally: Tally) -> int:
             if tally.sizes[a] > 0 and tally.sizes[b] > 0:
                 changes[a, b] = merging(problem, tally, a, b)
     while True:
-        place = np.argmin(changes)
+        place = int(np.argmin(changes))
         a, b = place // k, place % k
         if not changes[a, b] < -LEAST_GAIN * (1.0 + problem.terms[tally.sizes[a] + tally.sizes[b]]):
             return merges

@@ -4,9 +4,9 @@ With n_c the sizes of one partition's clusters, m_l those of the other's and n_c
 
 - "vi", the variation of information in nats: (sum f(n_c) + sum f(m_l) - 2 sum f(n_cl)) / n with f(x) = x log x. Divide
   by log 2 for bits, in which R's salso counts.
-- "binder", Binder's loss at equal costs of its two mistakes, as a share: (sum n_c^2 + sum m_l^2 - 2 sum n_cl^2) / n^2, which
-  is 2 / n^2 times the number of pairs of objects that are together in one partition only, and (1 - Rand) (n - 1) / n. So
-  salso's `binder` with a = 1.
+- "binder", Binder's loss at equal costs of its two mistakes: (sum n_c^2 + sum m_l^2 - 2 sum n_cl^2) / n^2, which is
+  2 / n^2 times the number of pairs of objects that are together in one partition only, or (1 - Rand) (n - 1) / n: the
+  `binder` of R's salso with a = 1.
 
 Objects that are MISSING in either are left out.
 """
@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.core.columns import code_labels
 from partita.core.draws import Draws
@@ -42,13 +41,14 @@ def check_loss(loss: str) -> Loss:
     return loss  # type: ignore[return-value]  # just looked up
 
 
-def coded(labels: Any, draws: Draws) -> NDArray[np.int32]:
+def coded(labels: Any, draws: Draws) -> IntArray:
     """(n,) one label for each object of the draws, by first appearance; MISSING where either has none."""
     codes = code_labels(labels, "labels")
     objects = draws.labels.shape[1]
     if len(codes) != objects:
         raise ParameterError(f"labels of {len(codes)} objects and draws of {objects}; give a label for every object")
-    return np.where(draws.labels[0] == MISSING, np.int32(MISSING), codes)
+    unknown = draws.labels[0] == MISSING
+    return code_labels(np.where(unknown, MISSING, codes), "labels") if unknown.any() else codes
 
 
 def groups(codes: IntArray) -> Groups:

@@ -10,11 +10,11 @@ from partita.core.draws import Draws
 from partita.core.threads import map_threads
 from partita.core.types import MISSING, IntArray
 from partita.posterior.losses import Loss, check_loss, expected_loss
-from partita.posterior.search import FEW_ROWS, Setup, every_partition, most_clusters, search, set_up
+from partita.posterior.search import FEW_ROWS, Setup, Start, every_partition, most_clusters, search, set_up
 
 CANDIDATES: Final = 64
 """Draws compared with each other to find one to start from."""
-RUNS: Final = 16
+RUNS: Final = 24
 WORK: Final = 4_000_000_000
 """Objects times draws times clusters times runs beyond which runs are fewer, down to FEWEST_RUNS."""
 FEWEST_RUNS: Final = 4
@@ -38,9 +38,10 @@ class Point(NamedTuple):
 def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int | None = None) -> Point:
     """The partition of least expected loss over the draws, which need not be one of them.
 
-    Up to nine different objects: by trying every partition. Else the best of several searches (`runs`), which start at
-    a central draw, at single objects that merge (or the draw of most clusters), at objects placed one after another in
-    random order, and at random draws.
+    Up to nine different objects: by trying every partition. Else the best of several searches (`runs`). They start at a
+    central draw; at single objects (or, where there are many, the draw of most clusters), which merge; and then in turn
+    at objects placed one after another in random order, at a random draw, and twice at random clusters, which first
+    settle with their number kept. Each moves single objects, merges clusters and deals out clusters anew while the loss falls.
 
     >>> draws = Draws.of([[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 0, 1]])
     >>> best_partition(draws, rng=np.random.default_rng(0)).labels.tolist()
@@ -66,18 +67,24 @@ def _runs(draws: Draws, shape: tuple[int, ...]) -> int:
     return int(np.clip(WORK // work, FEWEST_RUNS, RUNS))
 
 
-def _starts(draws: Draws, loss: Loss, setup: Setup, rng: Generator, runs: int) -> list[IntArray]:
-    """Where the searches begin: a draw, single rows or the finest draw, then nothing and random draws in turn."""
+def _starts(draws: Draws, loss: Loss, setup: Setup, rng: Generator, runs: int) -> list[Start]:
+    """Where the searches begin, in the order of `best_partition`."""
 
     def rows_of(draw: int) -> IntArray:
         return np.asarray(draws.labels[draw][setup.known][setup.first].astype(np.int64))
 
     rows = len(setup.first)
-    starts = [rows_of(_central(draws, loss))]
-    starts.append(np.arange(rows) if rows <= FEW_CLUSTERS else rows_of(int(draws.sizes.argmax())))
-    for turn in range(runs - 2):
-        random = turn % 3 == 2
-        starts.append(rows_of(int(rng.integers(len(draws)))) if random else np.full(rows, MISSING, np.int64))
+    most = min(rows, 2 * int(draws.sizes.max()))
+    starts = [Start(rows_of(_central(draws, loss)))]
+    starts.append(Start(np.arange(rows) if rows <= FEW_CLUSTERS else rows_of(int(draws.sizes.argmax()))))
+    for turn in range(runs - len(starts)):
+        if turn % 4 == 0:
+            starts.append(Start(np.full(rows, MISSING, np.int64)))
+        elif turn % 4 == 1:
+            starts.append(Start(rows_of(int(rng.integers(len(draws))))))
+        else:
+            clusters = np.arange(rows) % rng.integers(1, most + 1)
+            starts.append(Start(rng.permutation(clusters), keep=True))
     return starts[:runs]
 
 

@@ -1,9 +1,9 @@
 """The search for the partition of least expected loss: a start, single moves, merges, clusters dealt out anew.
 
-Objects that agree in every draw are one row. That loses nothing: let two of them be in clusters A and B, of sizes a and b
-without them. Together in A and together in B cost, in sum, D_A + D_B more than twice as they are, where D_A is the
-second difference of f at a less the mean over draws of twice that at the cells; f's second difference is positive and
-never rises, and cells are no larger than the cluster, so that D_A <= -f''(a) < 0. One of the two is better, always.
+Objects that agree in every draw are one row. That loses nothing: let two of them be in clusters A and B, of sizes a and
+b without them. Both in A and both in B cost, in sum, D_A + D_B more than twice what they cost apart, where D_A is f's
+second difference at a, less the mean over draws of twice that at the cells of A. That difference is positive and never
+rises, and no cell is larger than its cluster, so that D_A < 0, and so D_B: one of the two is better than being apart.
 """
 
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ from partita.core.distinct import distinct_rows
 from partita.core.draws import Draws
 from partita.core.errors import ParameterError
 from partita.core.types import MISSING, FloatArray, IntArray, sealed
-from partita.kernels.partitions import Problem, Tally, merge_all, put_back, sweep, take_out, try_all
+from partita.kernels.partitions import Problem, Tally, chain, merge_all, put_back, sweep, take_out, try_all
 from partita.posterior.losses import Loss
 
 FEW_ROWS: Final = 9
@@ -29,6 +29,8 @@ SPARE: Final = 8
 """Empty clusters that tables begin with."""
 LEAST_CHANGE: Final = 1e-9
 """What dealing out a cluster must take off, relative to its own term: less may be rounding that adds up."""
+CHAIN_ROWS: Final = 64
+"""Up to so many rows, chains of moves are tried."""
 MOST_SWEEPS: Final = 100
 MOST_ROUNDS: Final = 10
 MEMBER_SWEEPS: Final = 5
@@ -72,7 +74,7 @@ def set_up(draws: Draws, loss: Loss) -> Setup:
 
 
 def _terms(objects: int, loss: Loss) -> FloatArray:
-    """f of 0 … objects: m log m for VI, m squared for Binder's loss."""
+    """The terms of 0 … objects: m log m for VI, m squared for Binder's loss."""
     m = np.arange(objects + 1, dtype=np.float64)
     return np.asarray(m * np.log(np.maximum(m, 1.0)) if loss == "vi" else m * m)
 
@@ -90,22 +92,42 @@ def every_partition(problem: Problem) -> IntArray:
     return best
 
 
-def search(problem: Problem, start: IntArray, rng: Generator) -> IntArray:
-    """(rows,) a partition that no single move and no merge improves, nor any cluster's members dealt out anew.
+class Start(NamedTuple):
+    """Where a search begins."""
 
-    `start` holds clusters 0, 1, …, or MISSING for rows that are to be placed one after another in a random order.
-    """
-    tally = _empty(problem, min(int(start.max()) + 1 + SPARE, most_clusters(problem)))
-    placed = np.flatnonzero(start != MISSING)
-    put_back(problem, tally, placed, start[placed].astype(np.int64))
-    waiting = rng.permutation(np.flatnonzero(start == MISSING))
-    tally = _settled(problem, _swept(problem, tally, waiting).tally, rng)
+    labels: IntArray
+    """(rows,) clusters 0, 1, …; MISSING for rows that are to be placed one after another in a random order."""
+    keep: bool = False
+    """Whether rows first move between these clusters alone, until they settle."""
+
+
+def search(problem: Problem, start: Start, rng: Generator) -> IntArray:
+    """(rows,) a partition that no single move and no merge improves, nor any cluster's members dealt out anew."""
+    tally = _begun(problem, start, rng)
     for _ in range(MOST_ROUNDS):
+        tally = _settled(problem, tally, rng)
         tally, better = _dealt_anew(problem, tally, rng)
+        if not better and len(problem.rows) <= CHAIN_ROWS:
+            tally = _kept(problem, tally, SPARE)
+            better = chain(problem, tally) < 0.0
         if not better:
             break
-        tally = _settled(problem, tally, rng)
     return np.asarray(tally.labels)
+
+
+def _begun(problem: Problem, start: Start, rng: Generator) -> Tally:
+    """All rows in clusters."""
+    width = int(start.labels.max()) + 1
+    tally = _empty(problem, min(width if start.keep else width + SPARE, most_clusters(problem)))
+    placed = np.flatnonzero(start.labels != MISSING)
+    put_back(problem, tally, placed, start.labels[placed].astype(np.int64))
+    if len(placed) < len(start.labels):
+        waiting = rng.permutation(np.flatnonzero(start.labels == MISSING))
+        tally = _swept(problem, tally, waiting).tally
+    for _ in range(MOST_SWEEPS if start.keep else 0):
+        if not sweep(problem, tally, rng.permutation(len(start.labels)), 0, width, False, True)[2]:
+            break
+    return tally
 
 
 class Swept(NamedTuple):
@@ -143,7 +165,7 @@ def _swept(problem: Problem, tally: Tally, order: IntArray) -> Swept:
     width = int(np.flatnonzero(tally.sizes).max(initial=0)) + 1
     while True:
         grows = len(tally.sizes) < most_clusters(problem)
-        place, width, more, fell = sweep(problem, tally, order, place, width, grows)
+        place, width, more, fell = sweep(problem, tally, order, place, width, grows, False)
         moves, change = moves + more, change + fell
         if place == len(order):
             return Swept(tally, moves, change)
@@ -164,20 +186,24 @@ def _settled(problem: Problem, tally: Tally, rng: Generator) -> Tally:
 
 
 def _dealt_anew(problem: Problem, tally: Tally, rng: Generator) -> tuple[Tally, bool]:
-    """Deal out the members of each cluster in turn, keep what improves; whether anything did."""
+    """Deal out the members of each cluster in turn, then those of pairs of clusters; keep what improves.
+
+    Also returned: whether anything did.
+    """
     better = False
-    for cluster in rng.permutation(np.flatnonzero(tally.sizes)):
-        members = rng.permutation(np.flatnonzero(tally.labels == cluster))
+    full = rng.permutation(np.flatnonzero(tally.sizes))
+    for group in full[:, None]:
+        members = rng.permutation(np.flatnonzero(np.isin(tally.labels, group)))
         if len(members) < 2:
             continue
-        old, size = tally.labels[members], int(tally.sizes[cluster])
+        old = tally.labels[members]
         change = take_out(problem, tally, members)
         for _ in range(1 + MEMBER_SWEEPS):
             tally, moves, fell = _swept(problem, tally, members)
             change += fell
             if not moves:
                 break
-        if change < -LEAST_CHANGE * (1.0 + problem.terms[size]):
+        if change < -LEAST_CHANGE * (1.0 + problem.terms[problem.amounts[members].sum()]):
             better = True
         else:
             put_back(problem, tally, members, old)
