@@ -41,9 +41,10 @@ def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int
     Up to nine different objects: by trying every partition. Else the best of several searches (`runs`). They start at a
     central draw; at single objects (or, where there are many, the draw of most clusters), which merge; and then in turn
     at objects placed one after another in random order, at a random draw, and twice at random clusters, which first
-    settle with their number kept. Each moves single objects, merges clusters and deals out clusters anew while the loss falls.
+    settle with their number kept. A search moves single objects, merges clusters and deals clusters out anew while the
+    loss falls; the answer is the same for any number of threads.
 
-    >>> draws = Draws.of([[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 0, 1]])
+    >>> draws = Draws.of([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 2]])
     >>> best_partition(draws, rng=np.random.default_rng(0)).labels.tolist()
     [0, 0, 1, 1]
     """
@@ -76,7 +77,8 @@ def _starts(draws: Draws, loss: Loss, setup: Setup, rng: Generator, runs: int) -
     rows = len(setup.first)
     most = min(rows, 2 * int(draws.sizes.max()))
     starts = [Start(rows_of(_central(draws, loss)))]
-    starts.append(Start(np.arange(rows) if rows <= FEW_CLUSTERS else rows_of(int(draws.sizes.argmax()))))
+    single = rows <= min(FEW_CLUSTERS, most_clusters(setup.problem))
+    starts.append(Start(np.arange(rows) if single else rows_of(int(draws.sizes.argmax()))))
     for turn in range(runs - len(starts)):
         if turn % 4 == 0:
             starts.append(Start(np.full(rows, MISSING, np.int64)))

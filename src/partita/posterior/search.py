@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 from partita.core.distinct import distinct_rows
 from partita.core.draws import Draws
 from partita.core.errors import ParameterError
+from partita.core.memory import GIGABYTE, available_memory
+from partita.core.threads import current
 from partita.core.types import MISSING, FloatArray, IntArray, sealed
 from partita.kernels.partitions import Problem, Tally, chain, merge_all, put_back, sweep, take_out, try_all
 from partita.posterior.losses import Loss
 
 FEW_ROWS: Final = 9
 """Up to so many different objects, every partition is tried (21147 of 9)."""
+CELL_BYTES: Final = 12
 MOST_CELLS: Final = 40_000_000
-"""Cells of the tables of one run, 12 bytes each; a partition with more clusters than fit is not looked at."""
+"""Cells of the tables of one search, unless the draws alone take more: what finer partitions need is not looked at."""
 MERGE_WORK: Final = 2_000_000_000
 """Cells that looking for merges may read, clusters squared times labels of the draws; beyond that they are left out."""
 SPARE: Final = 8
@@ -70,7 +73,19 @@ def set_up(draws: Draws, loss: Loss) -> Setup:
         sealed(terms),
         sealed(np.append(np.diff(terms), 0.0)),
     )
+    _check_memory(problem)
     return Setup(problem, known, same.inverse, same.first)
+
+
+def _check_memory(problem: Problem) -> None:
+    """Refuse draws whose tables would not fit, one for each search that runs at a time."""
+    clusters, labels = int(np.diff(problem.offsets).max()) + SPARE, int(problem.offsets[-1])
+    needed, free = CELL_BYTES * clusters * labels * current(), available_memory()
+    if free is not None and needed > free:
+        raise ParameterError(
+            f"{len(problem.shares)} different draws of up to {clusters - SPARE} clusters need "
+            f"{needed / GIGABYTE:.1f} GB of tables, {free / GIGABYTE:.1f} GB are free; give fewer draws (every tenth), or use fewer threads"
+        )
 
 
 def _terms(objects: int, loss: Loss) -> FloatArray:
