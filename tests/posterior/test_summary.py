@@ -1,6 +1,8 @@
 """summarise: one call, the parts of which agree with the rooms they come from."""
 
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,3 +56,11 @@ def test_mistakes_are_named():
         partita.summarise([[0, 1]], level=2)
     with pytest.raises(TableError, match="give whole numbers"):
         partita.summarise([[0.5, 1.0]])
+
+
+def test_the_page_runs_as_printed():
+    page = (Path(__file__).parents[2] / "docs" / "posterior.md").read_text()
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+    assert repr(names["summary"]) in page

@@ -84,7 +84,8 @@ def _check_memory(problem: Problem) -> None:
     if free is not None and needed > free:
         raise ParameterError(
             f"{len(problem.shares)} different draws of up to {clusters - SPARE} clusters need "
-            f"{needed / GIGABYTE:.1f} GB of tables, {free / GIGABYTE:.1f} GB are free; give fewer draws (every tenth), or use fewer threads"
+            f"{needed / GIGABYTE:.1f} GB of tables, {free / GIGABYTE:.1f} GB are free; give fewer draws (every tenth), "
+            "or use fewer threads"
         )
 
 
