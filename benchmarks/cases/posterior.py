@@ -53,7 +53,7 @@ def quality(result: Any, table: np.ndarray) -> float:
 CASES = [
     Case(
         f"posterior-{loss}",
-        f"the best partition of 10^5 objects, 1000 draws, 20 clusters, at most {SECONDS:.0f} s (quality: expected {loss})",
+        f"summary of 10^5 objects, 1000 draws, 20 clusters; allowed {SECONDS:.0f} s (quality: expected {loss})",
         lambda: posterior_draws(10**5, 1000),
         (
             Contestant("partita summarise", ours(loss), lambda: posterior_draws(300, 30)),

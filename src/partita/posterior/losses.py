@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from partita.core.coding import MissingRule, code_integers
 from partita.core.columns import code_labels
 from partita.core.draws import Draws
 from partita.core.errors import ParameterError
@@ -43,12 +44,21 @@ def check_loss(loss: str) -> Loss:
 
 def coded(labels: Any, draws: Draws) -> IntArray:
     """(n,) one label for each object of the draws, by first appearance; MISSING where either has none."""
-    codes = code_labels(labels, "labels")
+    codes = by_first(labels)
     objects = draws.labels.shape[1]
     if len(codes) != objects:
         raise ParameterError(f"labels of {len(codes)} objects and draws of {objects}; give a label for every object")
     unknown = draws.labels[0] == MISSING
-    return code_labels(np.where(unknown, MISSING, codes), "labels") if unknown.any() else codes
+    return by_first(np.where(unknown, np.int32(MISSING), codes)) if unknown.any() else codes
+
+
+def by_first(labels: Any) -> IntArray:
+    """(n,) labels of any kind numbered by first appearance, -1 and empty ones MISSING."""
+    whole = isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind == "i" and labels.dtype.isnative
+    if not whole or not len(labels):
+        return code_labels(labels, "labels")
+    codes, _ = code_integers(np.ascontiguousarray(labels)[:, None], MISSING, ["labels"], MissingRule(said=True))
+    return codes[:, 0].astype(np.int32)
 
 
 def groups(codes: IntArray) -> Groups:

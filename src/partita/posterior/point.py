@@ -5,11 +5,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from partita.core.columns import code_labels
 from partita.core.draws import Draws
 from partita.core.threads import map_threads
 from partita.core.types import MISSING, IntArray
-from partita.posterior.losses import Loss, check_loss, expected_loss
+from partita.posterior.losses import Loss, by_first, check_loss, expected_loss
 from partita.posterior.search import FEW_ROWS, Setup, Start, every_partition, most_clusters, search, set_up
 
 CANDIDATES: Final = 64
@@ -101,5 +100,5 @@ def _result(labels: IntArray, setup: Setup, draws: Draws, loss: Loss) -> tuple[I
     """The labels of all objects, and their expected loss."""
     whole = np.full(draws.labels.shape[1], MISSING, np.int64)
     whole[setup.known] = labels[setup.row]
-    codes = code_labels(whole, "labels")
+    codes = by_first(whole)
     return codes, expected_loss(codes, draws, loss)
