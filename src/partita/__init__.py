@@ -13,23 +13,27 @@ from partita.version import __version__
 if TYPE_CHECKING:
     from partita.api import consensus, evaluate, read
     from partita.core.consensus import Consensus
+    from partita.core.draws import Draws
     from partita.core.ensemble import Ensemble
     from partita.core.errors import PartitaError, PartitaWarning
     from partita.core.soft import SoftEnsemble
     from partita.estimators import ConsensusClustering
-    from partita.io import load_model, save_model, write
+    from partita.io import load_model, read_draws, save_model, write, write_draws
     from partita.polishing import polish
+    from partita.posterior.summary import Summary, summarise
     from partita.registry import methods
     from partita.selection import Selection, select_k
 
 __all__ = [
     "Consensus",
     "ConsensusClustering",
+    "Draws",
     "Ensemble",
     "PartitaError",
     "PartitaWarning",
     "Selection",
     "SoftEnsemble",
+    "Summary",
     "__version__",
     "consensus",
     "evaluate",
@@ -37,28 +41,36 @@ __all__ = [
     "methods",
     "polish",
     "read",
+    "read_draws",
     "save_model",
     "select_k",
+    "summarise",
     "write",
+    "write_draws",
 ]
 
 _HOMES = {
     "Consensus": "partita.core.consensus",
     "ConsensusClustering": "partita.estimators",
+    "Draws": "partita.core.draws",
     "Ensemble": "partita.core.ensemble",
     "PartitaError": "partita.core.errors",
     "PartitaWarning": "partita.core.errors",
     "Selection": "partita.selection",
     "SoftEnsemble": "partita.core.soft",
+    "Summary": "partita.posterior.summary",
     "consensus": "partita.api",
     "evaluate": "partita.api",
     "load_model": "partita.io",
     "methods": "partita.registry",
     "polish": "partita.polishing",
     "read": "partita.api",
+    "read_draws": "partita.io",
     "save_model": "partita.io",
     "select_k": "partita.selection",
+    "summarise": "partita.posterior.summary",
     "write": "partita.io",
+    "write_draws": "partita.io",
 }
 
 

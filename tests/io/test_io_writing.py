@@ -175,9 +175,9 @@ def test_failure_leaves_the_old_file(tmp_path, monkeypatch, suffix, error, old):
         file.write(b"half of it")
         raise error("no space left")
 
-    monkeypatch.setattr(writing, "_write_text", halfway)
+    monkeypatch.setattr(writing, "write_text", halfway)
     monkeypatch.setattr(writing, "_write_json", halfway)
-    monkeypatch.setattr(writing, "_write_parquet", halfway)
+    monkeypatch.setattr(writing, "write_parquet", halfway)
     with pytest.raises(FileError if error is OSError else error, match="no space left"):
         write(result(), path)
     assert [item.name for item in tmp_path.iterdir()] == [path.name] * old

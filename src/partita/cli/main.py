@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partita.cli import demo, evaluate, methods, predict, run, select_k
+from partita.cli import demo, evaluate, methods, predict, run, select_k, summarise
 from partita.cli.options import INTERRUPTED
 from partita.core.errors import PartitaError
 from partita.version import __version__
@@ -24,6 +24,7 @@ app.command("run")(run.run)
 app.command("predict")(predict.predict)
 app.command("select-k")(select_k.select_k)
 app.command("evaluate")(evaluate.evaluate)
+app.command("summarise")(summarise.summarise)
 app.command("methods")(methods.methods)
 app.command("demo")(demo.demo)
 

@@ -26,10 +26,11 @@ def read(path: str | Path, options: ReadOptions = ReadOptions()) -> Ensemble | S
     if not isinstance(path, (str, os.PathLike)):
         raise FileError(f"{type(path).__name__} is not a path; give the name of a file, or - for standard input")
     with naming(path):
-        return assemble(_load(open_source(path, options.format, READABLE), options), options)
+        return assemble(load(open_source(path, options.format, READABLE), options), options)
 
 
-def _load(source: Source, options: ReadOptions) -> Raw:
+def load(source: Source, options: ReadOptions) -> Raw:
+    """The chosen columns of a file."""
     if source.format in TEXT:
         assert source.data is not None
         return load_text(source.data, source.format, options)

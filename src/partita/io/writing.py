@@ -106,9 +106,9 @@ def _writer(consensus: Consensus, kind: str, membership: bool, id_name: str) -> 
         )
     parts = partial(_parts, consensus, membership, id_name)
     if kind in TEXT:
-        return lambda file: _write_text(parts(), "\t" if kind == "tsv" else ",", file)
+        return lambda file: write_text(parts(), "\t" if kind == "tsv" else ",", file)
     notes = {_METADATA_KEY: json.dumps(recipe_of(consensus), allow_nan=False).encode()}
-    return lambda file: _write_parquet(parts(), notes, file)
+    return lambda file: write_parquet(parts(), notes, file)
 
 
 def _column_names(consensus: Consensus, membership: bool) -> list[str]:
@@ -133,14 +133,16 @@ def _parts(consensus: Consensus, membership: bool, id_name: str) -> Iterator[pa.
         yield pa.Table.from_arrays(columns, names=names)
 
 
-def _write_parquet(parts: Iterator[pa.Table], notes: dict[bytes, bytes], file: IO[bytes]) -> None:
+def write_parquet(parts: Iterator[pa.Table], notes: dict[bytes, bytes], file: IO[bytes]) -> None:
+    """Tables of equal columns, one below the other, and notes about them."""
     first = next(parts)
     with pq.ParquetWriter(file, first.schema.with_metadata(notes)) as writer:
         for part in chain([first], parts):
             writer.write_table(part.replace_schema_metadata(notes))
 
 
-def _write_text(parts: Iterator[pa.Table], delimiter: str, file: IO[bytes]) -> None:
+def write_text(parts: Iterator[pa.Table], delimiter: str, file: IO[bytes]) -> None:
+    """Tables of equal columns, one below the other, under one header; only the first column may be text."""
     for place, part in enumerate(parts):
         if place == 0:
             header = io.StringIO()

@@ -1,1 +1,1 @@
-"""What draws from a posterior tell: whether the chains agree, and how many independent draws they are worth."""
+"""What draws from a posterior tell: the partition that represents them, how sure it is, whether the chains agree."""

@@ -1,0 +1,69 @@
+"""The partition that represents draws: 100 000 objects, 1000 draws of 20 clusters."""
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Case, Contestant
+
+SECONDS, MEGABYTES = 120.0, 4000.0
+
+
+def posterior_draws(n: int, draws: int, k: int = 20, seed: int = 0) -> np.ndarray:
+    """(draws, n) int8: every object has a cluster, a rival cluster, and a share of draws of its own in neither."""
+    rng = np.random.default_rng(seed)
+    home, rival, doubt = rng.integers(k, size=n), rng.integers(k, size=n), rng.beta(1, 3, size=n)
+    table = np.empty((draws, n), np.int8)
+    for s in range(draws):
+        chance = rng.random(n)
+        elsewhere = np.where(chance < 0.7 * doubt, rival, rng.integers(k, size=n))
+        table[s] = np.where(chance < doubt, elsewhere, home)
+    return table
+
+
+def ours(loss: str) -> Any:
+    """partita.summarise: labels canonical, the search, ball, certainty."""
+
+    def run(table: np.ndarray) -> Any:
+        from partita import summarise
+
+        return summarise(table, loss, seed=0)
+
+    return run
+
+
+def central_draw(loss: str) -> Any:
+    """The best of the first 100 draws by expected loss, as samplers without a search give it."""
+
+    def run(table: np.ndarray) -> Any:
+        from partita import Draws
+        from partita.posterior.losses import expected_loss
+
+        draws = Draws.of(table)
+        return min(expected_loss(row, draws, loss) for row in draws.labels[:100])
+
+    return run
+
+
+def quality(result: Any, table: np.ndarray) -> float:
+    """The expected loss."""
+    return float(getattr(result, "expected_loss", result))
+
+
+CASES = [
+    Case(
+        f"posterior-{loss}",
+        f"summary of 10^5 objects, 1000 draws, 20 clusters; allowed {SECONDS:.0f} s (quality: expected {loss})",
+        lambda: posterior_draws(10**5, 1000),
+        (
+            Contestant("partita summarise", ours(loss), lambda: posterior_draws(300, 30)),
+            Contestant("best of 100 draws", central_draw(loss), lambda: posterior_draws(300, 101)),
+        ),
+        quality,
+        repeats=0,
+        floor=Contestant("floor: sum the draws", lambda table: float("nan") if table.sum() else 0.0),
+        allowed=MEGABYTES,
+        on_request=True,
+    )
+    for loss in ("vi", "binder")
+]

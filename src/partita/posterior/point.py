@@ -1,0 +1,104 @@
+"""The partition that represents draws best: the one of least expected loss, searched from many starts at once."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from partita.core.draws import Draws
+from partita.core.threads import map_threads
+from partita.core.types import MISSING, IntArray
+from partita.posterior.losses import Loss, by_first, check_loss, expected_loss
+from partita.posterior.search import FEW_ROWS, Setup, Start, every_partition, most_clusters, search, set_up
+
+CANDIDATES: Final = 64
+"""Draws compared with each other to find one to start from."""
+RUNS: Final = 24
+WORK: Final = 4_000_000_000
+"""Objects times draws times clusters times runs beyond which runs are fewer, down to FEWEST_RUNS."""
+FEWEST_RUNS: Final = 4
+FEW_CLUSTERS: Final = 256
+"""Up to so many different objects, one run begins with each by itself and merges."""
+
+
+class Point(NamedTuple):
+    """A partition that represents draws."""
+
+    labels: IntArray
+    """(n,) clusters by first appearance; MISSING for objects without labels in the draws."""
+    loss: float
+    """Its expected loss."""
+    exact: bool
+    """Whether every partition was tried, so that none is better; else a search found none better."""
+    limited: bool = False
+    """Whether memory kept the search from looking at partitions into as many clusters as there are objects."""
+
+
+def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int | None = None) -> Point:
+    """The partition of least expected loss over the draws, which need not be one of them.
+
+    Up to nine different objects: by trying every partition. Else the best of several searches (`runs`). They start at a
+    central draw; at single objects (or, where there are many, the draw of most clusters), which merge; and then in turn
+    at objects placed one after another in random order, at a random draw, and twice at random clusters, which first
+    settle with their number kept. A search moves single objects, merges clusters and deals clusters out anew while the
+    loss falls; the answer is the same for any number of threads.
+
+    >>> draws = Draws.of([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 2]])
+    >>> best_partition(draws, rng=np.random.default_rng(0)).labels.tolist()
+    [0, 0, 1, 1]
+    """
+    setup = set_up(draws, check_loss(loss))
+    problem = setup.problem
+    exact = len(problem.rows) <= FEW_ROWS
+    if exact:
+        found = [every_partition(problem)]
+    else:
+        starts = _starts(draws, loss, setup, rng, runs or _runs(draws, problem.rows.shape))
+        tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
+        found = map_threads(lambda task: search(problem, *task), tasks, "searching for the best partition")
+    results = [_result(labels, setup, draws, loss) for labels in found]
+    labels, least = min(results, key=lambda result: result[1])
+    return Point(labels, least, exact, not exact and most_clusters(problem) < len(problem.rows))
+
+
+def _runs(draws: Draws, shape: tuple[int, ...]) -> int:
+    """As many searches as are worth their time: the larger the problem, the fewer."""
+    work = shape[0] * shape[1] * int(draws.sizes.max())
+    return int(np.clip(WORK // work, FEWEST_RUNS, RUNS))
+
+
+def _starts(draws: Draws, loss: Loss, setup: Setup, rng: Generator, runs: int) -> list[Start]:
+    """Where the searches begin, in the order of `best_partition`."""
+
+    def rows_of(draw: int) -> IntArray:
+        return np.asarray(draws.labels[draw][setup.known][setup.first].astype(np.int64))
+
+    rows = len(setup.first)
+    most = min(rows, 2 * int(draws.sizes.max()))
+    starts = [Start(rows_of(_central(draws, loss)))]
+    single = rows <= min(FEW_CLUSTERS, most_clusters(setup.problem))
+    starts.append(Start(np.arange(rows) if single else rows_of(int(draws.sizes.argmax()))))
+    for turn in range(runs - len(starts)):
+        if turn % 4 == 0:
+            starts.append(Start(np.full(rows, MISSING, np.int64)))
+        elif turn % 4 == 1:
+            starts.append(Start(rows_of(int(rng.integers(len(draws))))))
+        else:
+            clusters = np.arange(rows) % rng.integers(1, most + 1)
+            starts.append(Start(rng.permutation(clusters), keep=True))
+    return starts[:runs]
+
+
+def _central(draws: Draws, loss: Loss) -> int:
+    """The draw, among some evenly spaced ones, that is nearest to those."""
+    picks = np.unique(np.linspace(0, len(draws) - 1, CANDIDATES).astype(np.int64))
+    some = Draws(draws.labels[picks], draws.chain[picks])
+    return int(picks[np.argmin([expected_loss(labels, some, loss) for labels in some.labels])])
+
+
+def _result(labels: IntArray, setup: Setup, draws: Draws, loss: Loss) -> tuple[IntArray, float]:
+    """The labels of all objects, and their expected loss."""
+    whole = np.full(draws.labels.shape[1], MISSING, np.int64)
+    whole[setup.known] = labels[setup.row]
+    codes = by_first(whole)
+    return codes, expected_loss(codes, draws, loss)

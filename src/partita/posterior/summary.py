@@ -1,0 +1,122 @@
+"""summarise: what draws of partitions say, in one place."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from partita.core.consensus import Consensus
+from partita.core.draws import Draws
+from partita.core.errors import ParameterError
+from partita.core.rng import generator, resolve_seed
+from partita.core.threads import thread_limit
+from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray
+from partita.posterior.ball import Ball, check_level, credible_ball
+from partita.posterior.certainty import ClusterNumbers, cluster_numbers, mean_by_cluster, object_certainty
+from partita.posterior.losses import Loss, check_loss
+from partita.posterior.point import best_partition
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(FrozenArrays):
+    """A partition that represents draws, and how sure they are of it."""
+
+    labels: IntArray
+    """(n,) the partition of least expected loss, clusters by first appearance; MISSING for unknown objects."""
+    loss: Loss
+    expected_loss: float
+    """The mean distance of the draws from it; VI in nats."""
+    ball: Ball
+    """The credible ball around it."""
+    numbers: ClusterNumbers
+    """The distribution of the number of clusters."""
+    certainty: FloatArray
+    """(n,) each object's mean probability of being with the other members of its cluster; see `object_certainty`."""
+    cluster_certainty: FloatArray
+    """(k,) the mean of that over each cluster."""
+    draws: int
+    """How many there were."""
+    exact: bool
+    """Whether every partition was tried; else a search found none better."""
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def k(self) -> int:
+        """The number of clusters of the partition."""
+        return len(self.cluster_certainty)
+
+    @property
+    def sizes(self) -> IntArray:
+        """(k,) objects in each cluster."""
+        return np.bincount(self.labels[self.labels != MISSING], minlength=self.k)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        clusters = "1 cluster" if self.k == 1 else f"{self.k} clusters"
+        ball = f"{self.ball.level:.0%} ball of radius {self.ball.radius:.3f}"
+        return (
+            f"Summary({len(self)} objects in {clusters} from {self.draws} draws: "
+            f"expected {self.loss} {self.expected_loss:.3f}, {ball})"
+        )
+
+
+def summarise(
+    draws: Any, loss: Loss = "vi", *, level: float = 0.95, seed: int | None = None, threads: int | None = None
+) -> Summary:
+    """What draws of partitions say: the partition nearest to them, its credible ball, how sure objects are.
+
+    Parameters
+    ----------
+    draws
+        A result of a sampler (`Consensus` with draws), `Draws`, or whole numbers (draws, n), one draw a row, from
+        whatever software.
+    loss
+        "vi", variation of information (in nats), or "binder", Binder's loss; see `partita.posterior.losses`.
+    level
+        The share of the posterior that the credible ball holds.
+    seed
+        Fixes the search; a new one is drawn, and told, if it is left out.
+    threads
+        Most threads; the result is the same for any number.
+
+    >>> summary = summarise([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 2]], seed=0)
+    >>> summary.labels.tolist(), summary.certainty.round(2).tolist()
+    ([0, 0, 1, 1], [1.0, 1.0, 0.67, 0.67])
+    """
+    check_loss(loss), check_level(level)
+    found, chosen = _draws(draws), resolve_seed(seed)
+    with thread_limit(threads):
+        point = best_partition(found, loss, rng=generator(chosen))
+        certainty = object_certainty(found, point.labels)
+        ball = credible_ball(point.labels, found, loss, level)
+    notes = []
+    unknown = int(np.count_nonzero(point.labels == MISSING))
+    if unknown:
+        notes.append(f"{unknown} of {len(point.labels)} objects have no label in the draws: label {MISSING}")
+    if point.limited:
+        notes.append("memory held the search to fewer clusters than there are objects; a finer partition may be better")
+    return Summary(
+        point.labels,
+        loss,
+        point.loss,
+        ball,
+        cluster_numbers(found),
+        certainty,
+        mean_by_cluster(certainty, point.labels),
+        len(found),
+        point.exact,
+        chosen,
+        tuple(notes),
+    )
+
+
+def _draws(given: Any) -> Draws:
+    if isinstance(given, Consensus):
+        if given.draws is None:
+            by = f"{given.recipe.method} keeps" if given.recipe else "this result has"
+            raise ParameterError(f"{by} no draws; give a result of a sampler, or the draws themselves")
+        return given.draws
+    return given if isinstance(given, Draws) else Draws.of(given)

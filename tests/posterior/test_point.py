@@ -1,0 +1,150 @@
+"""The partition of least expected loss: every partition is tried by the oracle, and the search must find the best."""
+
+import numpy as np
+import pytest
+
+from partita.core.draws import Draws
+from partita.core.errors import ParameterError
+from partita.core.threads import thread_limit
+from partita.posterior import point, search
+from partita.posterior.losses import expected_loss
+from partita.posterior.point import best_partition
+from tests.posterior.draws_oracle import losses, partitions, problems
+from tests.samples import noisy_labels, same_partition
+
+LOSSES = ("vi", "binder")
+
+
+def generator(seed=0):
+    return np.random.default_rng(seed)
+
+
+def check_best(table, loss, found):
+    least = losses(partitions(table.shape[1]), table, loss).min()
+    assert found.loss == pytest.approx(least, abs=1e-10)
+    assert expected_loss(found.labels, Draws.of(table), loss) == pytest.approx(found.loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_partition_is_tried(loss):
+    for table in problems(24, seed=1):
+        found = best_partition(Draws.of(table), loss, rng=generator())
+        assert found.exact
+        check_best(table, loss, found)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_search_finds_the_best_of_few(loss, monkeypatch):
+    monkeypatch.setattr(point, "FEW_ROWS", 0)
+    for table in problems(30, seed=2):
+        found = best_partition(Draws.of(table), loss, rng=generator())
+        assert not found.exact
+        check_best(table, loss, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_search_finds_the_best_of_thousands_of_problems(loss, monkeypatch):
+    """Against the exhaustive kernel, which the oracle confirms above."""
+    for table in problems(3000, seed=3):
+        draws = Draws.of(table)
+        least = best_partition(draws, loss, rng=generator()).loss
+        monkeypatch.setattr(point, "FEW_ROWS", 0)
+        assert best_partition(draws, loss, rng=generator()).loss == pytest.approx(least, abs=1e-10), table
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_move_improves_and_no_draw_is_better(loss):
+    """A larger problem, by the definition of a local optimum."""
+    table = noisy_labels(n=60, r=15, k=4, noise=0.35, seed=5)[0].T
+    draws = Draws.of(table)
+    found = best_partition(draws, loss, rng=generator())
+    assert not found.exact and not found.limited
+    assert found.loss <= min(expected_loss(row, draws, loss) for row in table) + 1e-12
+    for i in range(60):
+        for c in range(found.labels.max() + 2):
+            moved = found.labels.copy()
+            moved[i] = c
+            assert expected_loss(moved, draws, loss) >= found.loss - 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_repeated_objects_and_draws_change_nothing(loss):
+    """Rows that stand for several objects, draws that stand for several draws: as if written out one by one."""
+    rng = generator(3)
+    table = rng.integers(3, size=(6, 8))
+    wide = table[:, [0, 0, 0, 1, 2, 2, 3, 4, 5, 5, 6, 7]]
+    draws = Draws.of(np.concatenate([wide, wide[:2], wide[:1]]))
+    found = best_partition(draws, loss, rng=generator())
+    assert found.labels[0] == found.labels[1] == found.labels[2] and found.labels[4] == found.labels[5]
+    whole = losses(partitions(8)[:, [0, 0, 0, 1, 2, 2, 3, 4, 5, 5, 6, 7]], draws.labels, loss)
+    assert found.loss == pytest.approx(whole.min())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_equal_objects_are_together_in_every_best_partition(loss):
+    """What makes grouping them safe, over all partitions of all objects."""
+    for table in problems(40, seed=4, most=6):
+        wide = np.concatenate([table, table[:, :1]], axis=1)
+        every = partitions(wide.shape[1])
+        values = losses(every, wide, loss)
+        best = every[values <= values.min() + 1e-12]
+        assert (best[:, 0] == best[:, -1]).all()
+
+
+def test_a_planted_partition_is_found():
+    labels, truth = noisy_labels(n=3000, r=40, k=6, noise=0.15, seed=2)
+    found = best_partition(Draws.of(labels.T), rng=generator())
+    assert same_partition(found.labels, truth)
+
+
+def test_more_clusters_than_any_draw():
+    """Of pairs that are together in half the draws at most, Binder's loss keeps none; the tables grow for that."""
+    rng = generator(4)
+    table = rng.integers(2, size=(400, 40))
+    draws = Draws.of(np.concatenate([table, rng.integers(3, size=(400, 40))]))
+    found = best_partition(draws, "binder", rng=generator())
+    assert found.labels.tolist() == list(range(40))
+
+
+def test_memory_limits_the_number_of_clusters(monkeypatch):
+    monkeypatch.setattr(search, "MOST_CELLS", 1)
+    table = generator(4).integers(3, size=(400, 40))
+    found = best_partition(Draws.of(table), "binder", rng=generator())
+    assert found.limited and found.labels.max() + 1 <= 6
+    assert found.loss <= expected_loss(table[0], Draws.of(table), "binder")
+
+
+def test_memory_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(search, "available_memory", lambda: 1000)
+    with pytest.raises(ParameterError, match="5 different draws of up to 3 clusters need"):
+        best_partition(Draws.of(generator(4).integers(3, size=(5, 40))), rng=generator())
+
+
+def test_same_for_any_number_of_threads_and_names():
+    table = noisy_labels(n=200, r=20, k=5, noise=0.5, seed=6)[0].T
+    wanted = best_partition(Draws.of(table), rng=generator(7))
+    with thread_limit(1):
+        alone = best_partition(Draws.of(table), rng=generator(7))
+    renamed = best_partition(Draws.of(11 - table), rng=generator(7))
+    for other in (alone, renamed):
+        assert other.loss == wanted.loss and np.array_equal(other.labels, wanted.labels)
+
+
+def test_missing_objects_stay_missing():
+    table = np.array([[0, 0, -1, 1, 1]] * 3)
+    assert best_partition(Draws.of(table), rng=generator()).labels.tolist() == [0, 0, -1, 1, 1]
+    with pytest.raises(ParameterError, match="no object has a label"):
+        best_partition(Draws.of(np.full((2, 3), -1)), rng=generator())
+
+
+@pytest.mark.parametrize("objects", [1, 2])
+def test_hardly_any_objects(objects):
+    found = best_partition(Draws.of(np.zeros((3, objects), int)), rng=generator())
+    assert found.labels.tolist() == [0] * objects and found.loss == 0
+
+
+def test_one_row_through_the_search(monkeypatch):
+    monkeypatch.setattr(point, "FEW_ROWS", 0)
+    assert best_partition(Draws.of([[0, 0, 0]]), rng=generator()).labels.tolist() == [0, 0, 0]
