@@ -134,7 +134,7 @@ def groups_of(rows, seats, row):
 
 
 def check_conditional(rows, z, strengths, row, error=1e-12):
-    """A uniform number just below a step of the exact distribution draws the group below it, one just above the next."""
+    """A uniform number just below a step of the exact distribution draws the group below, one just above the next."""
     chances = conditional(rows, z, row, strengths)
     likely = [group for group in groups_of(rows, seats_of(rows, z), row) if sum(chances[k] for k in group) > 4 * error]
     steps = np.cumsum([sum(chances[k] for k in group) for group in likely])
