@@ -19,7 +19,7 @@ def add_overlaps(labels: Array, offsets: Array, amounts: Array, out: Array, star
 
 @kernel
 def add_shares(draws: Array, starts: Array, shares: Array, out: Array, start: int, stop: int) -> None:
-    """Add to each object's row, for every draw, the row of `shares` of its cluster there; a draw's begin at its start."""
+    """Add to each object's row, for every draw s, the row of `shares` of its cluster, counted from starts[s]."""
     for first in range(start, stop, 512):
         for s in range(draws.shape[0]):
             for i in range(first, min(first + 512, stop)):
