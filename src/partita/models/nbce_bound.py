@@ -1,0 +1,201 @@
+"""Nonparametric Bayesian cluster ensembles with expected counts: their log joint, their bound, their concentrations.
+
+Of K components, component k has share pi_k of the objects and, per clustering j, label chances theta_kj ~ Dir(beta)
+(Wang, Domeniconi and Laskey 2010). The shares are pi ~ Dir(alpha / K) ("fsd") or sticks v_k ~ Beta(1, alpha), v_K = 1,
+broken off one after the other ("tsb"). With pi and theta integrated out, the log joint of counts is `log_sizes` plus
+`log_labels`; at expected counts it is the variational bound of those counts, but for the entropy of the assignments.
+
+Components come in columns. Under fsd a column may stand for several empty components that are alike, its counts being
+those of all of them. Under tsb every column is one component, and components beyond the last column hold nothing.
+"""
+
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import gammaln, polygamma, psi
+
+from partita.core.counting import label_columns, sum_by_column
+from partita.core.types import FloatArray, IntArray
+from partita.models.mixture import Mixture
+
+Prior: TypeAlias = Literal["tsb", "fsd"]
+LOWEST, HIGHEST = 1e-3, 1e3
+"""The range of both concentrations: beyond it labels, or sizes, are as good as given by the prior alone."""
+NEWTON_STEPS, HALVINGS = 20, 40
+STRIDE: Final = 2.0
+"""How far a step of Newton's method goes at most, in the logarithm."""
+SETTLED: Final = 1e-9
+
+
+class Hyper(NamedTuple):
+    """The prior and its concentrations."""
+
+    prior: Prior
+    truncation: int
+    alpha: float
+    beta: float
+
+
+class Columns(NamedTuple):
+    """Expected counts of the components."""
+
+    sizes: FloatArray  # (m,) objects
+    labels: FloatArray  # (t, m) labels, each counting the weight of its clustering
+    copies: FloatArray  # (m,) how many components a column stands for
+
+
+def log_sizes(columns: Columns, hyper: Hyper) -> float:
+    """What the sizes of the components add to the log joint: log p(Z), where they are whole."""
+    alpha, sizes = hyper.alpha, columns.sizes
+    if hyper.prior == "fsd":
+        even = alpha / hyper.truncation
+        parts = columns.copies * (gammaln(even + sizes / columns.copies) - gammaln(even))
+        return float(gammaln(alpha) - gammaln(alpha + sizes.sum()) + parts.sum())
+    own, beyond = sticks(columns, hyper)
+    terms = np.log(alpha) + gammaln(1 + own) + gammaln(alpha + beyond) - gammaln(1 + alpha + own + beyond)
+    return float(terms.sum())
+
+
+def sticks(columns: Columns, hyper: Hyper) -> tuple[FloatArray, FloatArray]:
+    """Of every stick that is broken (the last of all components has none): its own objects, and those beyond it."""
+    own = columns.sizes[: hyper.truncation - 1]
+    beyond = np.cumsum(columns.sizes[::-1])[::-1] - columns.sizes
+    return own, beyond[: hyper.truncation - 1]
+
+
+def log_labels(columns: Columns, offsets: IntArray, beta: float) -> float:
+    """What the labels add to the log joint: log p(Y | Z), where the counts are whole."""
+    each = columns.labels / columns.copies
+    whole = np.add.reduceat(each, offsets[:-1], axis=0)
+    prior = beta * np.diff(offsets)[:, None]
+    above = (gammaln(beta + each) - gammaln(beta)).sum(axis=0)
+    below = (gammaln(prior + whole) - gammaln(prior)).sum(axis=0)
+    return float(columns.copies @ (above - below))
+
+
+def log_joint(columns: Columns, offsets: IntArray, hyper: Hyper) -> float:
+    """Both together."""
+    return log_sizes(columns, hyper) + log_labels(columns, offsets, hyper.beta)
+
+
+def expectations(columns: Columns, offsets: IntArray, hyper: Hyper) -> Mixture:
+    """E log pi, of all components of a column together, and E log theta under the best q(pi) and q(theta)."""
+    each = columns.labels / columns.copies
+    prior = hyper.beta * np.diff(offsets)[label_columns(offsets)][:, None]
+    log_probs = psi(hyper.beta + each) - psi(prior + sum_by_column(each, offsets))
+    return Mixture(log_shares(columns, hyper) + np.log(columns.copies), log_probs)
+
+
+def log_shares(columns: Columns, hyper: Hyper) -> FloatArray:
+    """(m,) E log pi of one component of each column."""
+    if hyper.prior == "fsd":
+        even = hyper.alpha / hyper.truncation
+        return np.asarray(psi(even + columns.sizes / columns.copies) - psi(hyper.alpha + columns.sizes.sum()))
+    own, beyond = sticks(columns, hyper)
+    whole = psi(1 + hyper.alpha + own + beyond)
+    return _broken(psi(1 + own) - whole, psi(hyper.alpha + beyond) - whole, len(columns.sizes))
+
+
+def mean_shares(columns: Columns, hyper: Hyper) -> FloatArray:
+    """(m + 1,) the posterior mean of each column's share, and of the share of all components beyond."""
+    if hyper.prior == "fsd":
+        even = columns.copies * hyper.alpha / hyper.truncation
+        return np.append((even + columns.sizes) / (hyper.alpha + columns.sizes.sum()), 0.0)
+    own, beyond = sticks(columns, hyper)
+    whole = np.log(1 + hyper.alpha + own + beyond)
+    kept, left = np.log1p(own) - whole, np.log(hyper.alpha + beyond) - whole
+    shares = np.exp(_broken(kept, left, len(columns.sizes)))
+    rest = float(np.exp(left.sum())) if len(columns.sizes) < hyper.truncation else 0.0
+    return np.append(shares, rest)
+
+
+def _broken(kept: FloatArray, left: FloatArray, components: int) -> FloatArray:
+    """Logarithms of what is broken off a stick in turn; the last of all components takes what is left."""
+    before = np.concatenate([[0.0], np.cumsum(left)])
+    return np.asarray(before[:components] + np.append(kept, 0.0)[:components])
+
+
+def mean_chances(columns: Columns, offsets: IntArray, beta: float) -> FloatArray:
+    """(t, m) the posterior mean of theta."""
+    each = beta + columns.labels / columns.copies
+    return np.asarray(each / sum_by_column(each, offsets))
+
+
+def bound(likelihood: float, mixture: Mixture, columns: Columns, offsets: IntArray, hyper: Hyper) -> float:
+    """The lower bound of the log evidence, the assignments of the objects being the best ones.
+
+    `mixture` holds the expectations under q(pi) and q(theta) as `columns` give them, `likelihood` the logarithm of the
+    mass of every row under them, summed: less the Kullback-Leibler divergences of both from their priors, it is the
+    bound with all of its terms and entropies.
+    """
+    shares = mixture.log_weights - np.log(columns.copies)
+    spent = columns.sizes @ shares + float((columns.labels * mixture.log_probs).sum())
+    return float(likelihood - spent + log_joint(columns, offsets, hyper))
+
+
+def learned(columns: Columns, offsets: IntArray, hyper: Hyper) -> Hyper:
+    """The concentrations that raise the log joint of the counts as far as they go, each by Newton's method."""
+    hyper = hyper._replace(alpha=_alpha(columns, hyper))
+    return hyper._replace(beta=_beta(columns, offsets, hyper.beta))
+
+
+def _alpha(columns: Columns, hyper: Hyper) -> float:
+    if hyper.prior == "fsd":
+        members = 1.0 / hyper.truncation
+        each, total = columns.sizes / columns.copies, columns.sizes.sum()
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            even = alpha * members
+            first = columns.copies @ (psi(even + each) - psi(even)) * members + psi(alpha) - psi(alpha + total)
+            second = columns.copies @ (polygamma(1, even + each) - polygamma(1, even)) * members**2
+            return float(first), float(second + polygamma(1, alpha) - polygamma(1, alpha + total))
+    else:
+        own, beyond = sticks(columns, hyper)
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            first = 1 / alpha + psi(alpha + beyond) - psi(1 + alpha + own + beyond)
+            second = -1 / alpha**2 + polygamma(1, alpha + beyond) - polygamma(1, 1 + alpha + own + beyond)
+            return float(first.sum()), float(second.sum())
+
+    return climbed(lambda alpha: log_sizes(columns, hyper._replace(alpha=alpha)), slopes, hyper.alpha)
+
+
+def _beta(columns: Columns, offsets: IntArray, beta: float) -> float:
+    each = columns.labels / columns.copies
+    whole, sizes = np.add.reduceat(each, offsets[:-1], axis=0), np.diff(offsets)[:, None]
+
+    def slopes(beta: float) -> tuple[float, float]:
+        first = (psi(beta + each) - psi(beta)).sum(axis=0)
+        first = first - (sizes * (psi(beta * sizes + whole) - psi(beta * sizes))).sum(axis=0)
+        second = (polygamma(1, beta + each) - polygamma(1, beta)).sum(axis=0)
+        second = second - (sizes**2 * (polygamma(1, beta * sizes + whole) - polygamma(1, beta * sizes))).sum(axis=0)
+        return float(columns.copies @ first), float(columns.copies @ second)
+
+    return climbed(lambda beta: log_labels(columns, offsets, beta), slopes, beta)
+
+
+def climbed(height: Callable[[float], float], slopes: Callable[[float], tuple[float, float]], x: float) -> float:
+    """A place near a maximum of `height` over its range, not lower than x, by Newton's method in the logarithm.
+
+    `slopes` gives the first and the second derivative. Where the curve is not bent downwards, and where a step would be
+    longer, it is STRIDE long; a step that lowers the height is halved until it does not.
+    """
+    top = height(x)
+    for _ in range(NEWTON_STEPS):
+        first, second = slopes(x)
+        slope, bend = x * first, x * first + x * x * second
+        step = -slope / bend if bend < 0 else np.sign(slope) * STRIDE
+        step = float(np.clip(step, -STRIDE, STRIDE))
+        for _ in range(HALVINGS):
+            found = float(np.clip(x * np.exp(step), LOWEST, HIGHEST))
+            reached = height(found)
+            if reached >= top:
+                break
+            step /= 2
+        else:
+            return x
+        moved, x, top = abs(found - x) / x, found, reached
+        if moved <= SETTLED:
+            break
+    return x
