@@ -16,16 +16,19 @@ import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
 from partita.core.counting import label_columns, sum_by_column
-from partita.core.types import FloatArray, IntArray
+from partita.core.types import FloatArray, IntArray, sealed
+from partita.kernels.gammas import add_slopes
 from partita.models.mixture import Mixture
 
 Prior: TypeAlias = Literal["tsb", "fsd"]
 LOWEST, HIGHEST = 1e-3, 1e3
 """The range of both concentrations: beyond it labels, or sizes, are as good as given by the prior alone."""
-NEWTON_STEPS, HALVINGS = 20, 40
+NEWTON_STEPS, HALVINGS = 3, 40
+"""Steps at a time, since the counts change again, and how often one may be halved."""
 STRIDE: Final = 2.0
 """How far a step of Newton's method goes at most, in the logarithm."""
-SETTLED: Final = 1e-9
+SETTLED: Final = 1e-6
+"""The relative move that ends the steps."""
 
 
 class Hyper(NamedTuple):
@@ -163,14 +166,18 @@ def _alpha(columns: Columns, hyper: Hyper) -> float:
 
 def _beta(columns: Columns, offsets: IntArray, beta: float) -> float:
     each = columns.labels / columns.copies
-    whole, sizes = np.add.reduceat(each, offsets[:-1], axis=0), np.diff(offsets)[:, None]
+    whole, sizes, copies = (
+        np.add.reduceat(each, offsets[:-1], axis=0),
+        np.diff(offsets).tolist(),
+        sealed(columns.copies),
+    )
 
     def slopes(beta: float) -> tuple[float, float]:
-        first = (psi(beta + each) - psi(beta)).sum(axis=0)
-        first = first - (sizes * (psi(beta * sizes + whole) - psi(beta * sizes))).sum(axis=0)
-        second = (polygamma(1, beta + each) - polygamma(1, beta)).sum(axis=0)
-        second = second - (sizes**2 * (polygamma(1, beta * sizes + whole) - polygamma(1, beta * sizes))).sum(axis=0)
-        return float(columns.copies @ first), float(columns.copies @ second)
+        first, second = add_slopes(sealed(each), copies, beta, 0, len(each))
+        for j, size in enumerate(sizes):
+            less = add_slopes(sealed(whole), copies, beta * size, j, j + 1)
+            first, second = first - size * less[0], second - size**2 * less[1]
+        return first, second
 
     return climbed(lambda beta: log_labels(columns, offsets, beta), slopes, beta)
 
@@ -199,3 +206,23 @@ def climbed(height: Callable[[float], float], slopes: Callable[[float], tuple[fl
         if moved <= SETTLED:
             break
     return x
+
+
+def pair_gains(columns: Columns, offsets: IntArray, hyper: Hyper) -> FloatArray:
+    """(m, m) below the diagonal what joining two columns adds to the log joint; -inf elsewhere."""
+    sizes, labels = columns.sizes, np.ascontiguousarray(columns.labels.T)
+    own = cluster_heights(offsets, hyper, sizes, labels)
+    gains = np.full((len(sizes), len(sizes)), -np.inf)
+    for a in range(1, len(sizes)):
+        both = cluster_heights(offsets, hyper, sizes[a] + sizes[:a], labels[a] + labels[:a])
+        gains[a, :a] = both - own[a] - own[:a]
+    return gains
+
+
+def cluster_heights(offsets: IntArray, hyper: Hyper, sizes: FloatArray, labels: FloatArray) -> FloatArray:
+    """(m,) what each of m clusters of given sizes and (m, t) labels adds to the log joint."""
+    whole, many = np.add.reduceat(labels, offsets[:-1], axis=1), hyper.beta * np.diff(offsets)
+    inside = (gammaln(hyper.beta + labels) - gammaln(hyper.beta)).sum(axis=1)
+    outside = (gammaln(many + whole) - gammaln(many)).sum(axis=1)
+    even = hyper.alpha / hyper.truncation
+    return np.asarray(gammaln(even + sizes) - gammaln(even) + inside - outside)

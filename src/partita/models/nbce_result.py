@@ -52,7 +52,9 @@ def folded(
 
 def mean_mixture(columns: Columns, offsets: IntArray, hyper: Hyper) -> Mixture:
     """The mixture of the posterior means of shares and label chances; components beyond the last are its last one."""
-    beyond = Columns(np.append(columns.sizes, 0.0), np.pad(columns.labels, ((0, 0), (0, 1))), np.append(columns.copies, 1))
+    beyond = Columns(
+        np.append(columns.sizes, 0.0), np.pad(columns.labels, ((0, 0), (0, 1))), np.append(columns.copies, 1)
+    )
     shares = mean_shares(columns, hyper)
     chances = np.log(mean_chances(beyond, offsets, hyper.beta))
     present = shares > 0

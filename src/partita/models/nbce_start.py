@@ -9,37 +9,57 @@ from typing import Final
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln
 
-from partita.core.counting import label_columns, label_counts, unit_weights
+from partita.core.counting import label_counts
+from partita.core.iterate import iterate
+from partita.core.sampling import draw_sample
 from partita.core.soft import AnyEnsemble
-from partita.core.types import FloatArray, IntArray
-from partita.models.mixture import Counts, at_site
-from partita.models.nbce_bound import Columns, Hyper, expectations
-from partita.models.restarts import sample_of, start_labels
+from partita.core.types import IntArray
+from partita.models.mixture import Counts
+from partita.models.nbce_bound import Columns, Hyper, cluster_heights, pair_gains
+from partita.models.nbce_steps import FORMED, columns_of, first_state, next_columns, passed, picked, step
+from partita.models.restarts import start_labels
 
 SEEDS: Final = 100
 """Clusters that are merged, where fewer are to come out."""
 ROUNDS: Final = 5
 """Passes that settle them before."""
+LEAST: Final = 1e-3
+"""Objects below which such a cluster is left out."""
+SAMPLE: Final = 4096
+"""Rows that are enough to start from."""
+FORMING: Final = 50
+"""Most iterations on a sample."""
 
 
 def begin(ensemble: AnyEnsemble, hyper: Hyper, start: str, rng: Generator) -> Columns:
-    """The merged clusters of a start, at most as many as there are components; of many rows a sample is enough."""
-    part = sample_of(ensemble, 1, rng)
+    """The merged clusters of a start, at most as many as there are components.
+
+    Of many rows a sample is enough, on which they form as they would on all; its counts are those of so few objects,
+    lest chance look like structure, and are scaled up at the end.
+    """
+    if len(ensemble) <= 2 * SAMPLE:
+        return merged(fragments(ensemble, hyper, start, rng), ensemble.offsets, hyper)
+    places, factors = draw_sample(ensemble.counts, SAMPLE, rng)
+    most = float(factors.max())
+    part = ensemble.rows(places).with_counts(ensemble.counts[places] * factors / most)
+    columns = merged(fragments(part, hyper, start, rng), part.offsets, hyper)
+    run = iterate(partial(step, part, False), first_state(columns, hyper), tol=FORMED, max_iter=FORMING)
+    formed = next_columns(part, run.state)
+    formed = picked(formed, np.flatnonzero(formed.sizes >= LEAST * formed.copies))
+    return Columns(formed.sizes * most, formed.labels * most, formed.copies)
+
+
+def fragments(part: AnyEnsemble, hyper: Hyper, start: str, rng: Generator) -> Columns:
+    """The clusters of a start, more than are likely to be needed, after a few passes; each of one component."""
     seeds = min(max(hyper.truncation, SEEDS), len(part))
     tables, sizes = label_counts(part, start_labels(part, start, seeds, rng), seeds)
+    wide = hyper._replace(truncation=seeds)
     columns = columns_of(Counts(sizes, tables, np.nan, 0), part)
-    wide = hyper._replace(truncation=max(hyper.truncation, seeds))
     for _ in range(ROUNDS):
-        columns = columns_of(at_site(expectations(columns, part.offsets, wide), part), part)
-    return merged(columns, part.offsets, hyper)
-
-
-def columns_of(counts: Counts, part: AnyEnsemble, copies: FloatArray | None = None) -> Columns:
-    """Counts, labels times the weights of their clusterings, as columns of `copies` components each (1 by default)."""
-    weighted = counts.labels * unit_weights(part)[label_columns(part.offsets)][:, None]
-    return Columns(counts.weights, weighted, np.ones(len(counts.weights)) if copies is None else copies)
+        columns = picked(columns, np.flatnonzero(columns.sizes >= LEAST))
+        columns = columns_of(passed(part, columns, wide).counts, part)
+    return columns
 
 
 def merged(columns: Columns, offsets: IntArray, hyper: Hyper) -> Columns:
@@ -47,9 +67,8 @@ def merged(columns: Columns, offsets: IntArray, hyper: Hyper) -> Columns:
 
     Under both priors the sizes count as under fsd, where the order of the components does not matter.
     """
-
     sizes, labels = columns.sizes.copy(), np.ascontiguousarray(columns.labels.T)
-    heights = partial(_heights, offsets, hyper)
+    heights = partial(cluster_heights, offsets, hyper)
     own = heights(sizes, labels)
     gains = pair_gains(columns, offsets, hyper)
     alive = np.arange(len(sizes))
@@ -66,23 +85,3 @@ def merged(columns: Columns, offsets: IntArray, hyper: Hyper) -> Columns:
         gains[np.maximum(a, others), np.minimum(a, others)] = found
     order = alive[np.argsort(-sizes[alive], kind="stable")]
     return Columns(sizes[order], np.ascontiguousarray(labels[order].T), np.ones(len(order)))
-
-
-def pair_gains(columns: Columns, offsets: IntArray, hyper: Hyper) -> FloatArray:
-    """(m, m) below the diagonal what joining two columns adds to the log joint; -inf elsewhere."""
-    sizes, labels = columns.sizes, np.ascontiguousarray(columns.labels.T)
-    own = _heights(offsets, hyper, sizes, labels)
-    gains = np.full((len(sizes), len(sizes)), -np.inf)
-    for a in range(1, len(sizes)):
-        both = _heights(offsets, hyper, sizes[a] + sizes[:a], labels[a] + labels[:a])
-        gains[a, :a] = both - own[a] - own[:a]
-    return gains
-
-
-def _heights(offsets: IntArray, hyper: Hyper, sizes: FloatArray, labels: FloatArray) -> FloatArray:
-    """(m,) what each of m clusters of given sizes and (m, t) labels adds to the log joint."""
-    whole, many = np.add.reduceat(labels, offsets[:-1], axis=1), hyper.beta * np.diff(offsets)
-    inside = (gammaln(hyper.beta + labels) - gammaln(hyper.beta)).sum(axis=1)
-    outside = (gammaln(many + whole) - gammaln(many)).sum(axis=1)
-    even = hyper.alpha / hyper.truncation
-    return np.asarray(gammaln(even + sizes) - gammaln(even) + inside - outside)
