@@ -29,13 +29,14 @@ def folded(
     known = float(ensemble.counts @ known_weight(ensemble, unit_weights(ensemble)))
     sizes = np.bincount(labels, weights=ensemble.counts)
     told["detail"] |= {
+        "bound": told["detail"]["objective"],
         "clusters": len(used),
         "alpha": hyper.alpha,
         "beta": hyper.beta,
         "log likelihood": likelihood,
         "perplexity": perplexity(likelihood, known),
         "estimator": "mixture of posterior means",
-        "perplexity of the bound": perplexity(told["detail"]["bound"], known),
+        "perplexity of the bound": perplexity(told["detail"]["objective"], known),
         "outlier share": float(np.count_nonzero(sizes <= 1) / sizes.sum()),
         "confidence": "membership in the cluster",
     }

@@ -1,16 +1,19 @@
 """Steps of variational Bayes for nonparametric Bayesian cluster ensembles: none of them lowers the bound."""
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from partita.core.counting import label_columns, unit_weights
+from partita.core.iterate import Interrupted, Run, Tick, iterate
 from partita.core.soft import AnyEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.models.mixture import Counts, Mixture, at_site
 from partita.models.nbce_bound import Columns, Hyper, bound, expectations, learned, log_sizes, pair_gains
 
+S = TypeVar("S")
 FAINT: Final = 1e-8
 """Objects below which a component counts as empty."""
 FORMED: Final = 1e-5
@@ -127,15 +130,54 @@ def with_empty(columns: Columns, hyper: Hyper) -> Columns:
 
 def arranged(columns: Columns, hyper: Hyper) -> Columns:
     """The same components, largest first under tsb where that raises the bound, empty ones together."""
-    faint = columns.sizes < FAINT * columns.copies
+    return with_empty(picked(columns, kept_order(columns, hyper)), hyper)
+
+
+def kept_order(columns: Columns, hyper: Hyper) -> IntArray:
+    """The columns in the order of `arranged`, without empty ones (but for one that stands for all there are)."""
+    faint, places = columns.sizes < FAINT * columns.copies, np.arange(len(columns.sizes))
     if hyper.prior == "fsd":
-        if np.count_nonzero(faint) < 2:
-            return columns
-        kept = picked(columns, np.flatnonzero(~faint))
-        return with_empty(kept, hyper)
+        return places if np.count_nonzero(faint) < 2 else places[~faint]
     order = np.argsort(-columns.sizes, kind="stable")
-    ordered = picked(columns, order)
-    if log_sizes(ordered, hyper) > log_sizes(columns, hyper):
-        columns, faint = ordered, faint[order]
-    last = len(faint) - int(np.argmin(faint[::-1]))  # behind the last that is not faint
-    return with_empty(picked(columns, np.arange(last)), hyper)
+    if log_sizes(picked(columns, order), hyper) <= log_sizes(columns, hyper):
+        order = places
+    return order[: len(order) - int(np.argmin(faint[order][::-1]))]
+
+
+class Limits(NamedTuple):
+    """When a run ends."""
+
+    learn: bool
+    forming: int
+    tol: float
+    max_iter: int
+
+
+def phases(
+    step: Callable[[bool, S], tuple[S, float]],
+    state: S,
+    limits: Limits,
+    tick: Tick,
+    settle: Callable[[S], S] = lambda state: state,
+    enough: Callable[[S], bool] | None = None,
+) -> Run[S]:
+    """Iterations with the concentrations as given until clusters have formed; then with fitted ones, if they are to be.
+
+    `settle` readies a state for the second. The objective ends a run, or in its place `enough`.
+    """
+    ends: dict[str, Any] = {"tol": limits.tol} if enough is None else {"tol": 0.0, "enough": enough}
+    if not limits.learn:
+        return iterate(partial(step, False), state, max_iter=limits.max_iter, tick=tick, **ends)
+    formed = iterate(partial(step, False), state, tol=FORMED, max_iter=min(limits.forming, limits.max_iter), tick=tick)
+    done, ready = len(formed.trace), settle(formed.state)
+    try:
+        run = iterate(
+            partial(step, True),
+            ready,
+            max_iter=limits.max_iter - done,
+            tick=lambda iteration: tick(done + iteration),
+            **ends,
+        )
+    except Interrupted as stop:
+        raise Interrupted(stop.run._replace(trace=formed.trace + stop.run.trace)) from stop
+    return run._replace(trace=formed.trace + run.trace)

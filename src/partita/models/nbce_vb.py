@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
-from partita.core.iterate import Interrupted, Run, Tick, iterate, untold
+from partita.core.iterate import Run, Tick, untold
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.soft import AnyEnsemble, SoftEnsemble
@@ -15,7 +15,7 @@ from partita.models.mixture import memberships
 from partita.models.nbce_bound import HIGHEST, LOWEST, Columns, Hyper, Prior
 from partita.models.nbce_result import folded
 from partita.models.nbce_start import begin
-from partita.models.nbce_steps import FORMED, State, first_state, step
+from partita.models.nbce_steps import Limits, State, first_state, phases, step
 from partita.models.restarts import best_of
 from partita.starts import Start
 
@@ -48,9 +48,9 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
     its terms, never falls; alpha and beta are fitted by Newton's method once clusters have formed. Memberships enter
     by expected log-probabilities and expected counts.
 
-    Empty components cost nothing: under fsd they are alike, and one stands for all of them, exactly; under tsb the first
-    one that is empty is carried, and those beyond it, with less than 1e-8 objects, hold nothing. Where the bound hardly
-    rises any more, two components are joined, or one is dissolved, if that raises it.
+    Empty components cost nothing: under fsd they are alike, and one stands for all of them, exactly; under tsb the
+    first one that is empty is carried, and those beyond it, with less than 1e-8 objects, hold nothing. Where the bound
+    hardly rises any more, two components are joined, or one is dissolved, if that raises it.
 
     Labels are the likeliest components. New objects are placed by the mixture of the posterior means of pi and theta,
     which also gives the training likelihood and perplexity; the bound is told apart from them.
@@ -65,28 +65,15 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
         highest=True,
     )
     state = runs.best.state
-    told = runs.told()
-    told["detail"]["bound"] = told["detail"]["objective"]
     shares, _ = memberships(state.mixture, ensemble)
-    return folded(ensemble, state.columns, state.hyper, shares, k, told)
+    return folded(ensemble, state.columns, state.hyper, shares, k, runs.told())
 
 
 def one_run(ensemble: AnyEnsemble, params: Params, hyper: Hyper, first: Columns, tick: Tick = untold) -> Run[State]:
     """Variational Bayes from the clusters of a start: with the concentrations as given, then with fitted ones."""
-    most, state = params.max_iter, first_state(first, hyper)
-    if not params.learn:
-        return iterate(partial(step, ensemble, False), state, tol=params.tol, max_iter=most, tick=tick)
-    forming, fitting = partial(step, ensemble, False), partial(step, ensemble, True)
-    formed = iterate(forming, state, tol=FORMED, max_iter=min(params.forming, most), tick=tick)
-    done = len(formed.trace)
-    state = formed.state._replace(still=False)
-    try:
-        run = iterate(
-            fitting, state, tol=params.tol, max_iter=most - done, tick=lambda iteration: tick(done + iteration)
-        )
-    except Interrupted as stop:
-        raise Interrupted(stop.run._replace(trace=formed.trace + stop.run.trace)) from stop
-    return run._replace(trace=formed.trace + run.trace)
+    limits = Limits(params.learn, params.forming, params.tol, params.max_iter)
+    begun = first_state(first, hyper)
+    return phases(partial(step, ensemble), begun, limits, tick, settle=lambda state: state._replace(still=False))
 
 
 METHOD = Method(
