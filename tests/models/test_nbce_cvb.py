@@ -14,8 +14,9 @@ from partita.core.counting import unit_weights
 from partita.core.prepare import prepare
 from partita.kernels.gammas import trigamma
 from partita.kernels.nbce_cvb import mean_log, mean_rise
-from partita.models.nbce_bound import Hyper, log_joint
-from partita.models.nbce_cvb import Params, columns_of, moments_of, one_run, step, sweep
+from partita.models.nbce_bound import Hyper
+from partita.models.nbce_cvb import Params, moments_of, one_run, present, step, sweep
+from partita.models.nbce_learn import alpha_parts, beta_parts, height
 from partita.models.nbce_start import begin
 from tests.models import nbce_slow as slow
 from tests.models.nbce_oracle import Exact
@@ -146,7 +147,6 @@ def test_the_collapsed_bound_at_the_solution_stays_below_the_evidence(prior, ord
         run = one_run(ensemble, params, hyper, begin(ensemble, hyper, "kmeans++", rng))
         exact = Exact(ensemble.labels, ensemble.sizes, 3, 1.3, 0.6, prior, unit_weights(ensemble))
         whole = spread_gamma(run.state.gamma, run.state.copies, 3)
-        assert run.converged
         assert run.trace[-1] - 1e-9 <= exact.collapsed_bound(whole) <= exact.log_evidence
         assert exact.log_evidence - exact.collapsed_bound(whole) < 4
 
@@ -165,15 +165,58 @@ def test_the_trace_is_the_variational_bound(prior):
 
 
 @priors
-def test_learning_raises_the_bound_of_the_same_chances(prior):
+def test_concentrations_are_fitted_to_the_expected_log_joint(prior):
+    """Against the log joint of every assignment, weighted by its chance: the counts if there are any, and whether."""
+    ensemble, rng = slow.random_table(8, n=5, k=2, r=2, weighted=False)
+    gamma = rng.dirichlet([0.3, 0.2, 0.1], 5)
+    exact = [Exact(ensemble.labels, ensemble.sizes, 3, alpha, 0.3, prior) for alpha in (0.05, 0.3)]
+    chances = [float(np.prod([gamma[i, c] for i, c in enumerate(z)])) for z in exact[0].assignments]
+    expected = np.diff([chances @ one.log_joints for one in exact])[0]
+    found = present(ensemble, gamma, np.ones(3), moments_of(ensemble, gamma))
+    parts = alpha_parts(found, Hyper(prior, 3, 1.0, 1.0))
+    assert height(parts, 0.3) - height(parts, 0.05) == pytest.approx(expected, abs=0.1)
+    exact = [Exact(ensemble.labels, ensemble.sizes, 3, 0.5, beta, prior) for beta in (0.05, 0.3)]
+    expected = np.diff([chances @ one.log_joints for one in exact])[0]
+    parts = beta_parts(found, ensemble.offsets)
+    assert height(parts, 0.3) - height(parts, 0.05) == pytest.approx(expected, abs=0.3)
+
+
+def test_presence_is_the_chance_of_any_count():
+    ensemble, rng = slow.random_table(2, n=7)
+    gamma = rng.dirichlet(np.ones(2), 7)
+    gamma[0] = [1.0, 0.0]
+    copies = np.array([1.0, 4.0])
+    found = present(ensemble, gamma, copies, moments_of(ensemble, gamma))
+    times = np.repeat(np.arange(7), ensemble.counts.astype(int))
+    weights = ensemble.weights / ensemble.weights.mean()
+
+    def check(terms, place, chances, weight, copies):
+        some = 1 - np.prod([1 - p / copies for p in chances])
+        assert terms.weights[place] == pytest.approx(copies * some)
+        assert terms.counts[place] == pytest.approx(weight * sum(chances) / copies / some if some else 0.0)
+
+    for c in range(2):
+        check(found.sizes, c, gamma[times, c], 1.0, copies[c])
+        for j in range(len(ensemble.sizes)):
+            known = times[ensemble.labels[times, j] >= 0]
+            check(found.known, (j, c), gamma[known, c], weights[j], copies[c])
+            for label in range(ensemble.sizes[j]):
+                same = times[ensemble.labels[times, j] == label]
+                check(found.labels, (ensemble.offsets[j] + label, c), gamma[same, c], weights[j], copies[c])
+    check(found.tails, 1, gamma[times, 1], 1.0, 1.0)
+    assert found.tails.weights[0] == 1 and found.tails.counts[0] == found.objects == len(times)
+
+
+@priors
+def test_learning_raises_what_it_is_fitted_to(prior):
     ensemble = prepare(noisy(n=60, r=5, k=3, noise=0.4)).ensemble
     hyper = Hyper(prior, 10, 5.0, 3.0)
-    run = one_run(
-        ensemble, Params(learn=False, max_iter=5), hyper, begin(ensemble, hyper, "kmeans++", np.random.default_rng(0))
-    )
-    fitted = step(ensemble, 2, True, run.state)[0].hyper
-    columns = columns_of(ensemble, moments_of(ensemble, run.state.gamma), run.state.copies)
-    assert log_joint(columns, ensemble.offsets, fitted) > log_joint(columns, ensemble.offsets, hyper)
+    first = begin(ensemble, hyper, "kmeans++", np.random.default_rng(0))
+    state = one_run(ensemble, Params(learn=False, max_iter=5), hyper, first).state
+    fitted = step(ensemble, 2, True, state)[0].hyper
+    found = present(ensemble, state.gamma, state.copies, moments_of(ensemble, state.gamma))
+    for parts, name in ((alpha_parts(found, hyper), "alpha"), (beta_parts(found, ensemble.offsets), "beta")):
+        assert height(parts, getattr(fitted, name)) > height(parts, getattr(hyper, name))
 
 
 @priors
@@ -181,7 +224,9 @@ def test_learning_raises_the_bound_of_the_same_chances(prior):
 def test_results_tell_clusters_and_perplexity(prior, order):
     ensemble = noisy(n=80, r=6, k=3, noise=0.3, missing=0.15)
     result = partita.consensus(ensemble, "nbce-cvb", prior=prior, order=order)
-    assert result.k == result.detail["clusters"] == 3 and result.converged
+    assert result.k == result.detail["clusters"] and result.converged
+    assert result.k == 3 if order == 2 else 3 <= result.k <= 6  # to first order small clusters stay
+    assert sorted(result.sizes)[-3] > 15
     assert result.detail["perplexity"] == pytest.approx(result.perplexity(ensemble))
     assert result.detail["perplexity"] < result.detail["perplexity of the bound"]
     assert (result.predict(ensemble) == result.labels).mean() > 0.95

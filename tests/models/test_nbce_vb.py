@@ -11,11 +11,21 @@ from partita import Ensemble
 from partita.core.counting import unit_weights
 from partita.core.iterate import Interrupted
 from partita.core.prepare import prepare
-from partita.kernels.gammas import add_slopes
 from partita.metrics import nmi
-from partita.models import nbce_bound, nbce_start, nbce_steps
+from partita.models import nbce_start, nbce_steps
 from partita.models.mixture import memberships
-from partita.models.nbce_bound import Columns, Hyper, climbed, expectations, learned, log_joint, log_labels, log_sizes
+from partita.models.nbce_bound import Columns, Hyper, expectations, log_joint, log_sizes
+from partita.models.nbce_learn import (
+    HIGHEST,
+    LOWEST,
+    alpha_parts,
+    beta_parts,
+    climbed,
+    counted,
+    height,
+    learned,
+    slopes,
+)
 from partita.models.nbce_start import begin, merged
 from partita.models.nbce_steps import arranged, first_state, next_columns, passed, step, with_empty
 from partita.models.nbce_vb import Params, one_run
@@ -194,8 +204,8 @@ def test_concentrations_climb_to_a_maximum(prior, seed):
     columns = with_empty(begin(ensemble, hyper, "random", rng), hyper)
     found = hyper
     for _ in range(30):
-        before, found = found, learned(columns, ensemble.offsets, found)
-        assert log_joint(columns, ensemble.offsets, found) >= log_joint(columns, ensemble.offsets, before)
+        before, found = found, learned(counted(columns, ensemble.offsets), ensemble.offsets, found)
+        assert log_joint(columns, ensemble.offsets, found) >= log_joint(columns, ensemble.offsets, before) - 1e-10
 
     def rest(value, name):
         changed = found._replace(**{name: np.exp(value)})
@@ -203,22 +213,31 @@ def test_concentrations_climb_to_a_maximum(prior, seed):
 
     for name in ("alpha", "beta"):
         at = np.log(getattr(found, name))
-        low, high = max(at - 1, np.log(nbce_bound.LOWEST)), min(at + 1, np.log(nbce_bound.HIGHEST))
+        low, high = max(at - 1, np.log(LOWEST)), min(at + 1, np.log(HIGHEST))
         best = minimize_scalar(rest, bounds=(low, high), args=(name,), method="bounded", options={"xatol": 1e-9})
         assert rest(at, name) <= best.fun + 1e-6
 
 
-def test_slopes_are_derivatives():
-    rng = np.random.default_rng(0)
-    counts, copies = rng.gamma(0.3, 20, (4, 3)), np.array([1.0, 1.0, 7.0])
-    counts[0, 0] = 0.0
-    columns, offsets = Columns(counts.sum(axis=0), counts * copies, copies), np.array([0, 4])
-    slopes = add_slopes(counts, copies, 0.3, 0, 4)
-    whole = add_slopes(counts.sum(axis=0, keepdims=True), copies, 1.2, 0, 1)
-    found = [slopes[0] - 4 * whole[0], slopes[1] - 16 * whole[1]]
-    low, mid, high = (log_labels(columns, offsets, 0.3 + d) for d in (-1e-4, 0, 1e-4))
-    assert found[0] == pytest.approx((high - low) / 2e-4, rel=1e-5)
-    assert found[1] == pytest.approx((high - 2 * mid + low) / 1e-8, rel=1e-3)
+@priors
+def test_terms_are_those_of_the_log_joint(prior):
+    """Their sum differs from the log joint by what does not depend on the concentration; slopes are derivatives."""
+    ensemble, rng = slow.random_table(3, n=12)
+    hyper = Hyper(prior, 9, 0.7, 0.3)
+    columns = with_empty(begin(ensemble, hyper._replace(truncation=4), "random", rng), hyper)
+    found = counted(columns, ensemble.offsets)
+    both = {"alpha": alpha_parts(found, hyper), "beta": beta_parts(found, ensemble.offsets)}
+    for name, parts in both.items():
+
+        def rest(x, name=name):
+            return log_joint(columns, ensemble.offsets, hyper._replace(**{name: x}))
+
+        for x in (0.05, 2.0):
+            assert height(parts, x) - height(parts, 0.4) == pytest.approx(rest(x) - rest(0.4), abs=1e-9)
+            first, second = slopes(parts, x)
+            step = 1e-4 * x
+            assert first == pytest.approx((rest(x + step) - rest(x - step)) / (2 * step), rel=1e-5, abs=1e-6)
+            bend = slopes(parts, x + step)[0] - slopes(parts, x - step)[0]
+            assert second == pytest.approx(bend / (2 * step), rel=1e-5, abs=1e-6)
 
 
 def test_climbing_stays_in_range_and_never_goes_down():
@@ -226,7 +245,7 @@ def test_climbing_stays_in_range_and_never_goes_down():
     for start in (0.002, 1.0, 900.0):
         found = start
         for _ in range(20):
-            found = climbed(lambda x: -((np.log(x) - 2) ** 2), lambda x: _parabola(x), found)
+            found = climbed(lambda x: -((np.log(x) - 2) ** 2), _parabola, found)
         assert found == pytest.approx(np.exp(2), rel=1e-5)
 
 

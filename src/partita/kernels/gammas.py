@@ -17,15 +17,11 @@ def trigamma(x: float) -> float:
 
 
 @kernel
-def add_slopes(counts: Array, copies: Array, prior: float, start: int, stop: int) -> tuple[float, float]:
-    """The first two derivatives, with respect to x, of the sum of copies (ln Gamma(x + count) - ln Gamma(x)) at prior.
-
-    Over the rows from start to stop of `counts`, (rows, columns); each column stands for `copies` of it.
-    """
+def add_slopes(counts: Array, weights: Array, x: float) -> tuple[float, float]:
+    """The first two derivatives with respect to x of the weighted sum of ln Gamma(x + count) - ln Gamma(x)."""
     first, second = 0.0, 0.0
-    one, two = digamma(prior), trigamma(prior)
-    for place in range(start, stop):
-        for c in range(counts.shape[1]):
-            first += copies[c] * (digamma(prior + counts[place, c]) - one)
-            second += copies[c] * (trigamma(prior + counts[place, c]) - two)
+    one, two = digamma(x), trigamma(x)
+    for place in range(counts.shape[0]):
+        first += weights[place] * (digamma(x + counts[place]) - one)
+        second += weights[place] * (trigamma(x + counts[place]) - two)
     return first, second

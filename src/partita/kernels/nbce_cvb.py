@@ -54,6 +54,32 @@ def add_moments(
 
 
 @kernel
+def add_absences(
+    labels: Array,
+    offsets: Array,
+    counts: Array,
+    gamma: Array,
+    copies: Array,
+    tables: Array,
+    totals: Array,
+    sizes: Array,
+    tails: Array,
+) -> None:
+    """Add the logarithms of the chances that none of the rows counts, in one component of each column."""
+    for i in range(gamma.shape[0]):
+        beyond = 0.0
+        for c in range(gamma.shape[1] - 1, -1, -1):
+            beyond += gamma[i, c]
+            tails[c] += counts[i] * np.log1p(-min(beyond, 1.0))
+            absent = counts[i] * np.log1p(-min(gamma[i, c] / copies[c], 1.0))
+            sizes[c] += absent
+            for j in range(labels.shape[1]):
+                if labels[i, j] >= 0:
+                    tables[offsets[j] + labels[i, j], c] += absent
+                    totals[j, c] += absent
+
+
+@kernel
 def mean_log(x: float, variance: float, second: float) -> float:
     """E log of a variable of that mean: to first order, and with `second` = 1 to second order."""
     return math.log(x) - second * 0.5 * variance / (x * x)

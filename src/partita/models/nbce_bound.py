@@ -9,26 +9,16 @@ Components come in columns. Under fsd a column may stand for several empty compo
 those of all of them. Under tsb every column is one component, and components beyond the last column hold nothing.
 """
 
-from collections.abc import Callable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import gammaln, polygamma, psi
+from scipy.special import gammaln, psi
 
 from partita.core.counting import label_columns, sum_by_column
-from partita.core.types import FloatArray, IntArray, sealed
-from partita.kernels.gammas import add_slopes
+from partita.core.types import FloatArray, IntArray
 from partita.models.mixture import Mixture
 
 Prior: TypeAlias = Literal["tsb", "fsd"]
-LOWEST, HIGHEST = 1e-3, 1e3
-"""The range of both concentrations: beyond it labels, or sizes, are as good as given by the prior alone."""
-NEWTON_STEPS, HALVINGS = 3, 40
-"""Steps at a time, since the counts change again, and how often one may be halved."""
-STRIDE: Final = 2.0
-"""How far a step of Newton's method goes at most, in the logarithm."""
-SETTLED: Final = 1e-6
-"""The relative move that ends the steps."""
 
 
 class Hyper(NamedTuple):
@@ -135,77 +125,6 @@ def bound(likelihood: float, mixture: Mixture, columns: Columns, offsets: IntArr
     shares = mixture.log_weights - np.log(columns.copies)
     spent = columns.sizes @ shares + float((columns.labels * mixture.log_probs).sum())
     return float(likelihood - spent + log_joint(columns, offsets, hyper))
-
-
-def learned(columns: Columns, offsets: IntArray, hyper: Hyper) -> Hyper:
-    """The concentrations that raise the log joint of the counts as far as they go, each by Newton's method."""
-    hyper = hyper._replace(alpha=_alpha(columns, hyper))
-    return hyper._replace(beta=_beta(columns, offsets, hyper.beta))
-
-
-def _alpha(columns: Columns, hyper: Hyper) -> float:
-    if hyper.prior == "fsd":
-        members = 1.0 / hyper.truncation
-        each, total = columns.sizes / columns.copies, columns.sizes.sum()
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            even = alpha * members
-            first = columns.copies @ (psi(even + each) - psi(even)) * members + psi(alpha) - psi(alpha + total)
-            second = columns.copies @ (polygamma(1, even + each) - polygamma(1, even)) * members**2
-            return float(first), float(second + polygamma(1, alpha) - polygamma(1, alpha + total))
-    else:
-        own, beyond = sticks(columns, hyper)
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            first = 1 / alpha + psi(alpha + beyond) - psi(1 + alpha + own + beyond)
-            second = -1 / alpha**2 + polygamma(1, alpha + beyond) - polygamma(1, 1 + alpha + own + beyond)
-            return float(first.sum()), float(second.sum())
-
-    return climbed(lambda alpha: log_sizes(columns, hyper._replace(alpha=alpha)), slopes, hyper.alpha)
-
-
-def _beta(columns: Columns, offsets: IntArray, beta: float) -> float:
-    each = columns.labels / columns.copies
-    whole, sizes, copies = (
-        np.add.reduceat(each, offsets[:-1], axis=0),
-        np.diff(offsets).tolist(),
-        sealed(columns.copies),
-    )
-
-    def slopes(beta: float) -> tuple[float, float]:
-        first, second = add_slopes(sealed(each), copies, beta, 0, len(each))
-        for j, size in enumerate(sizes):
-            less = add_slopes(sealed(whole), copies, beta * size, j, j + 1)
-            first, second = first - size * less[0], second - size**2 * less[1]
-        return first, second
-
-    return climbed(lambda beta: log_labels(columns, offsets, beta), slopes, beta)
-
-
-def climbed(height: Callable[[float], float], slopes: Callable[[float], tuple[float, float]], x: float) -> float:
-    """A place near a maximum of `height` over its range, not lower than x, by Newton's method in the logarithm.
-
-    `slopes` gives the first and the second derivative. Where the curve is not bent downwards, and where a step would be
-    longer, it is STRIDE long; a step that lowers the height is halved until it does not.
-    """
-    top = height(x)
-    for _ in range(NEWTON_STEPS):
-        first, second = slopes(x)
-        slope, bend = x * first, x * first + x * x * second
-        step = -slope / bend if bend < 0 else np.sign(slope) * STRIDE
-        step = float(np.clip(step, -STRIDE, STRIDE))
-        for _ in range(HALVINGS):
-            found = float(np.clip(x * np.exp(step), LOWEST, HIGHEST))
-            reached = height(found)
-            if reached >= top:
-                break
-            step /= 2
-        else:
-            return x
-        moved, x, top = abs(found - x) / x, found, reached
-        if moved <= SETTLED:
-            break
-    return x
 
 
 def pair_gains(columns: Columns, offsets: IntArray, hyper: Hyper) -> FloatArray:

@@ -14,9 +14,10 @@ from partita.core.iterate import Run, Tick, untold
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.types import FloatArray, sealed
-from partita.kernels.nbce_cvb import add_moments, sweep_rows
+from partita.kernels.nbce_cvb import add_absences, add_moments, sweep_rows
 from partita.models.mixture import memberships
-from partita.models.nbce_bound import HIGHEST, LOWEST, Columns, Hyper, Prior, expectations, learned, log_joint
+from partita.models.nbce_bound import Columns, Hyper, Prior, expectations, log_joint
+from partita.models.nbce_learn import HIGHEST, LOWEST, Counted, Terms, learned
 from partita.models.nbce_result import folded
 from partita.models.nbce_start import begin
 from partita.models.nbce_steps import Limits, kept_order, phases, with_empty
@@ -71,8 +72,9 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     w N), in the same two orders.
 
     The sweeps raise no objective that can be computed, and the trace may fall: it is the variational bound of the log
-    evidence at these gamma, which alpha and beta, fitted once clusters have formed, do raise. A run ends when gamma
-    stands still. Empty components are carried as in NBCE-VB, and labels, model and perplexity are made in the same way.
+    evidence at these gamma. Once clusters have formed, alpha and beta are fitted to the expected log joint, in which
+    every count is the one expected if there is any, times the chance that there is one. A run ends when gamma stands
+    still. Empty components are carried as in NBCE-VB, and labels, model and perplexity are made in the same way.
     """
     truncation = min(params.truncation, len(ensemble)) if k is None else k
     hyper = Hyper(params.prior, truncation, params.alpha, params.beta)
@@ -105,9 +107,9 @@ def step(ensemble: Ensemble, order: int, learn: bool, state: State) -> tuple[Sta
     kept = kept_order(columns, hyper)
     fuller = with_empty(Columns(columns.sizes[kept], columns.labels[:, kept], copies[kept]), hyper)
     gamma = np.pad(gamma[:, kept], ((0, 0), (0, len(fuller.sizes) - len(kept))))
-    if learn:
-        hyper = learned(fuller, ensemble.offsets, hyper)
     moments = moments_of(ensemble, gamma)
+    if learn:
+        hyper = learned(present(ensemble, gamma, fuller.copies, moments), ensemble.offsets, hyper)
     moved, entropy = sweep(ensemble, gamma, fuller.copies, moments, hyper, order)
     columns = columns_of(ensemble, moments, fuller.copies)
     height = log_joint(columns, ensemble.offsets, hyper) + entropy
@@ -139,6 +141,30 @@ def columns_of(ensemble: Ensemble, moments: Moments, copies: FloatArray) -> Colu
     """The expected counts, labels times the weights of their clusterings."""
     weights = unit_weights(ensemble)[label_columns(ensemble.offsets)][:, None]
     return Columns(moments.sizes[0].copy(), moments.tables[0] * weights, copies)
+
+
+def present(ensemble: Ensemble, gamma: FloatArray, copies: FloatArray, moments: Moments) -> Counted:
+    """Every count as it is expected if there is any, weighted by the chance that there is (Teh, Newman, Welling 2006).
+
+    So E [ln Gamma(x + N) - ln Gamma(x)], which is 0 for N = 0, is nearly exact where a component holds parts of few
+    objects; at the expected count it would be far off for small x.
+    """
+    none = [np.zeros(part.shape[1:]) for part in moments]
+    add_absences(ensemble.labels, ensemble.offsets, ensemble.counts, sealed(gamma), sealed(copies), *none)
+    none_of = Moments(*none)
+    weights = unit_weights(ensemble)[:, None]
+
+    def terms(sums: FloatArray, absent: FloatArray, times: FloatArray) -> Terms:
+        chance = -np.expm1(absent)
+        return Terms(np.where(chance > 0, sums[0] / times / np.maximum(chance, 1e-300), 0.0), chance * times)
+
+    labels = terms(moments.tables, none_of.tables, copies)
+    labels = labels._replace(counts=labels.counts * weights[label_columns(ensemble.offsets)])
+    known = terms(moments.totals, none_of.totals, copies)
+    known = known._replace(counts=known.counts * weights)
+    sizes = terms(moments.sizes, none_of.sizes, copies)
+    tails = terms(moments.tails, none_of.tails, np.ones(len(copies)))
+    return Counted(sizes, tails, labels, known, float(ensemble.counts.sum()))
 
 
 METHOD = Method(

@@ -11,7 +11,8 @@ from partita.core.iterate import Interrupted, Run, Tick, iterate
 from partita.core.soft import AnyEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.models.mixture import Counts, Mixture, at_site
-from partita.models.nbce_bound import Columns, Hyper, bound, expectations, learned, log_sizes, pair_gains
+from partita.models.nbce_bound import Columns, Hyper, bound, expectations, log_sizes, pair_gains
+from partita.models.nbce_learn import counted, learned
 
 S = TypeVar("S")
 FAINT: Final = 1e-8
@@ -66,7 +67,7 @@ def step(ensemble: AnyEnsemble, learn: bool, state: State) -> tuple[State, float
     """
     columns, hyper = next_columns(ensemble, state), state.hyper
     if learn:
-        hyper = learned(columns, ensemble.offsets, hyper)
+        hyper = learned(counted(columns, ensemble.offsets), ensemble.offsets, hyper)
     found = passed(ensemble, columns, hyper)._replace(still=state.still)
     if not found.still and found.height - state.height < FORMED * abs(found.height):
         found = fewer(ensemble, found)

@@ -12,7 +12,8 @@ from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.models.mixture import memberships
-from partita.models.nbce_bound import HIGHEST, LOWEST, Columns, Hyper, Prior
+from partita.models.nbce_bound import Columns, Hyper, Prior
+from partita.models.nbce_learn import HIGHEST, LOWEST
 from partita.models.nbce_result import folded
 from partita.models.nbce_start import begin
 from partita.models.nbce_steps import Limits, State, first_state, phases, step
