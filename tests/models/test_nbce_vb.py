@@ -39,7 +39,15 @@ priors = pytest.mark.parametrize("prior", ["tsb", "fsd"])
 
 def settled_run(ensemble, hyper, rng, learn=False, tol=0.0, max_iter=3000):
     """VB from a start, to where nothing moves any more."""
-    params = Params(prior=hyper.prior, alpha=hyper.alpha, beta=hyper.beta, learn=learn, tol=tol, max_iter=max_iter)
+    params = Params(
+        prior=hyper.prior,
+        alpha=hyper.alpha,
+        beta=hyper.beta,
+        learn_alpha=learn,
+        learn_beta=learn,
+        tol=tol,
+        max_iter=max_iter,
+    )
     return one_run(ensemble, params, hyper, begin(ensemble, hyper, "kmeans++", rng))
 
 
@@ -283,12 +291,12 @@ def test_merging_is_greedy_by_the_log_joint():
 def test_results_tell_clusters_model_and_perplexity(prior):
     ensemble = noisy(n=80, r=6, k=3, noise=0.3, missing=0.15)
     result = partita.consensus(ensemble, "nbce-vb", prior=prior)
-    assert result.k == result.detail["clusters"] == 3 and result.converged and result.k_asked is None
+    assert result.k == result.detail["clusters found"] == 3 and result.converged and result.k_asked is None
     assert result.detail["log likelihood"] == pytest.approx(result.log_likelihood(ensemble))
-    assert result.detail["perplexity"] == pytest.approx(result.perplexity(ensemble))
+    assert result.detail["training perplexity"] == pytest.approx(result.perplexity(ensemble))
     known = np.count_nonzero(ensemble.labels >= 0)
     assert result.detail["perplexity of the bound"] == pytest.approx(np.exp(-result.detail["bound"] / known))
-    assert result.detail["perplexity of the bound"] > result.detail["perplexity"]
+    assert result.detail["perplexity of the bound"] > result.detail["training perplexity"]
     assert result.detail["bound"] == result.trace[-1] and result.detail["outlier share"] == 0
     assert np.exp(result.model.bias).sum() == pytest.approx(1)
     for table in result.model.tables:
@@ -327,7 +335,9 @@ def test_the_model_is_the_mixture_of_posterior_means(prior):
 
 
 def test_memberships_leave_out_components_without_rows():
-    result = partita.consensus(noisy(n=40, r=3, k=3, noise=0.5, seed=4), "nbce-vb", learn=False, beta=1.0)
+    result = partita.consensus(
+        noisy(n=40, r=3, k=3, noise=0.5, seed=4), "nbce-vb", learn_alpha=False, learn_beta=False, beta=1.0
+    )
     assert result.membership.shape[1] == result.k and np.allclose(result.membership.sum(axis=1), 1)
     assert result.model.shares.shape == (len(result.model.bias), result.k)
     assert len(result.model.bias) > result.k and result.model.shares.sum() == result.k
@@ -356,8 +366,10 @@ def test_truncation_and_k_limit_the_clusters():
 
 
 def test_fixed_concentrations_stay():
-    result = partita.consensus(noisy(), "nbce-vb", learn=False, alpha=2.0, beta=0.7)
+    result = partita.consensus(noisy(), "nbce-vb", learn_alpha=False, learn_beta=False, alpha=2.0, beta=0.7)
     assert (result.detail["alpha"], result.detail["beta"]) == (2.0, 0.7)
+    half = partita.consensus(noisy(), "nbce-vb", learn_beta=False, alpha=2.0, beta=0.7)
+    assert half.detail["alpha"] != 2.0 and half.detail["beta"] == 0.7
 
 
 def test_stopping_keeps_the_whole_trace():

@@ -28,6 +28,9 @@ class Hyper(NamedTuple):
     truncation: int
     alpha: float
     beta: float
+    learn_alpha: bool = True
+    """Whether alpha may be fitted."""
+    learn_beta: bool = True
 
 
 class Columns(NamedTuple):

@@ -34,7 +34,8 @@ class Params:
     truncation: int = setting(100, "most clusters, where k is not given", low=1)
     alpha: float = setting(1.0, "concentration of the clusters' shares at the start", low=LOWEST, high=HIGHEST)
     beta: float = setting(0.5, "prior objects with each label in each cluster at the start", low=LOWEST, high=HIGHEST)
-    learn: bool = setting(True, "fit alpha and beta once clusters have formed; otherwise they stay")
+    learn_alpha: bool = setting(True, "fit alpha once clusters have formed; otherwise it stays")
+    learn_beta: bool = setting(True, "fit beta once clusters have formed; otherwise it stays")
     forming: int = setting(50, "most sweeps with alpha and beta as given, before they are fitted", low=1)
     start: Start = setting("kmeans++", "what is merged into first clusters: rows far apart, spectral consensus")
     restarts: int = setting(1, "runs from different starts; the one with the highest bound wins", low=1)
@@ -77,7 +78,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     still. Empty components are carried as in NBCE-VB, and labels, model and perplexity are made in the same way.
     """
     truncation = min(params.truncation, len(ensemble)) if k is None else k
-    hyper = Hyper(params.prior, truncation, params.alpha, params.beta)
+    hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
     runs = best_of(
         partial(begin, ensemble, hyper, params.start),
         partial(one_run, ensemble, params, hyper),
@@ -95,7 +96,7 @@ def one_run(ensemble: Ensemble, params: Params, hyper: Hyper, first: Columns, ti
     columns = with_empty(first, hyper)
     gamma, _ = memberships(expectations(columns, ensemble.offsets, hyper), ensemble)
     begun = State(gamma, columns.copies, hyper, np.inf)
-    limits = Limits(params.learn, params.forming, params.tol, params.max_iter)
+    limits = Limits(params.learn_alpha or params.learn_beta, params.forming, params.tol, params.max_iter)
     sweeps = partial(step, ensemble, params.order)
     return phases(sweeps, begun, limits, tick, enough=lambda state: state.moved <= params.tol)
 

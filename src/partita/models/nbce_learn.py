@@ -59,9 +59,12 @@ def counted(columns: Columns, offsets: IntArray) -> Counted:
 
 
 def learned(found: Counted, offsets: IntArray, hyper: Hyper) -> Hyper:
-    """The concentrations that raise the log joint of the counts, each on its own, some steps further."""
-    hyper = hyper._replace(alpha=_climbed(alpha_parts(found, hyper), hyper.alpha))
-    return hyper._replace(beta=_climbed(beta_parts(found, offsets), hyper.beta))
+    """The concentrations that may be fitted some steps further up the log joint of the counts, each on its own."""
+    if hyper.learn_alpha:
+        hyper = hyper._replace(alpha=_climbed(alpha_parts(found, hyper), hyper.alpha))
+    if hyper.learn_beta:
+        hyper = hyper._replace(beta=_climbed(beta_parts(found, offsets), hyper.beta))
+    return hyper
 
 
 class Part(NamedTuple):

@@ -1,6 +1,6 @@
 """What variational inference of nonparametric Bayesian cluster ensembles tells: clusters, model, perplexity."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from partita.core.soft import AnyEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.models.mixture import Mixture, memberships, scores_of
 from partita.models.nbce_bound import Columns, Hyper, mean_chances, mean_shares
+
+ESTIMATOR: Final = "log of p(labels of an object | posterior mean parameters)"
 
 
 def folded(
@@ -30,12 +32,12 @@ def folded(
     sizes = np.bincount(labels, weights=ensemble.counts)
     told["detail"] |= {
         "bound": told["detail"]["objective"],
-        "clusters": len(used),
+        "clusters found": len(used),
         "alpha": hyper.alpha,
         "beta": hyper.beta,
         "log likelihood": likelihood,
-        "perplexity": perplexity(likelihood, known),
-        "estimator": "mixture of posterior means",
+        "training perplexity": perplexity(likelihood, known),
+        "perplexity by": ESTIMATOR,
         "perplexity of the bound": perplexity(told["detail"]["objective"], known),
         "outlier share": float(np.count_nonzero(sizes <= 1) / sizes.sum()),
         "confidence": "membership in the cluster",
