@@ -145,32 +145,40 @@ def label_scores(
     totals: Array,
     beta: float,
     second: float,
+    product: Array,
     out: Array,
 ) -> None:
-    """Add E log of the chance of the row's known labels in each column, without `less` of the row itself."""
-    for c in range(own.shape[0]):
-        share, product, factors = own[c] / copies[c], 1.0, 0
-        each = 1.0 / copies[c]
-        for j in range(row.shape[0]):
-            if row[j] < 0:
-                continue
-            place, w, prior = offsets[j] + row[j], weights[j], (offsets[j + 1] - offsets[j]) * beta
+    """Add E log of the chance of the row's known labels in each column, without `less` of the row itself.
+
+    Where labels count 1, factors are multiplied in `product`, and the logarithm of many of them is taken at once.
+    """
+    factors = 0
+    product[:] = 1.0
+    for j in range(row.shape[0]):
+        if row[j] < 0:
+            continue
+        place, w, prior = offsets[j] + row[j], weights[j], (offsets[j + 1] - offsets[j]) * beta
+        factors += 1
+        for c in range(own.shape[0]):
+            each = 1.0 / copies[c]
+            share = own[c] * each
             mean = max(tables[0, place, c] * each - less * share, 0.0)
             variance = max(mean - tables[1, place, c] * each * each + less * share * share, 0.0)
             known = max(totals[0, j, c] * each - less * share, 0.0)
             spread = max(known - totals[1, j, c] * each * each + less * share * share, 0.0)
             if w == 1.0:
-                above, below = beta + mean, prior + known
-                product *= above / below
-                factors += 1
-                out[c] -= second * 0.5 * (variance / (above * above) - spread / (below * below))
-                if factors % BATCH == 0:
-                    out[c] += math.log(product)
-                    product = 1.0
+                above, below = 1.0 / (beta + mean), 1.0 / (prior + known)
+                product[c] *= (beta + mean) * below
+                out[c] -= second * 0.5 * (variance * above * above - spread * below * below)
             else:
                 out[c] += mean_rise(beta + w * mean, w, variance, second)
                 out[c] -= mean_rise(prior + w * known, w, spread, second)
-        out[c] += math.log(product)
+        if factors % BATCH == 0:
+            for c in range(own.shape[0]):
+                out[c] += math.log(product[c])
+                product[c] = 1.0
+    for c in range(own.shape[0]):
+        out[c] += math.log(product[c])
 
 
 @kernel
@@ -188,21 +196,23 @@ def move_row(
     """Change the moments as the row's chances change from old to new; returns how far they move."""
     moved, before, after = 0.0, 0.0, 0.0
     for c in range(old.shape[0] - 1, -1, -1):
-        step, square = count * (new[c] - old[c]), count * (new[c] * new[c] - old[c] * old[c])
-        moved += abs(step)
-        sizes[0, c] += step
-        sizes[1, c] += square
+        moved += abs(new[c] - old[c])
+        sizes[0, c] += count * (new[c] - old[c])
+        sizes[1, c] += count * (new[c] * new[c] - old[c] * old[c])
         before += old[c]
         after += new[c]
         tails[0, c] += count * (after - before)
         tails[1, c] += count * (after * after - before * before)
-        for j in range(row.shape[0]):
-            if row[j] >= 0:
-                tables[0, offsets[j] + row[j], c] += step
-                tables[1, offsets[j] + row[j], c] += square
+    for j in range(row.shape[0]):
+        if row[j] >= 0:
+            place = offsets[j] + row[j]
+            for c in range(old.shape[0]):
+                step, square = count * (new[c] - old[c]), count * (new[c] * new[c] - old[c] * old[c])
+                tables[0, place, c] += step
+                tables[1, place, c] += square
                 totals[0, j, c] += step
                 totals[1, j, c] += square
-    return moved
+    return count * moved
 
 
 @kernel
@@ -227,14 +237,15 @@ def sweep_rows(
 
     `alpha` is that of one component where shares are even. Returns how far the chances move, and their entropy.
     """
-    scores, moved, entropy = np.empty(gamma.shape[1]), 0.0, 0.0
+    scores, product = np.empty(gamma.shape[1]), np.empty(gamma.shape[1])
+    moved, entropy = 0.0, 0.0
     for i in range(labels.shape[0]):
         own, less = gamma[i], min(counts[i], 1.0)
         if sticks:
             stick_scores(sizes, tails, own, less, truncation, alpha, second, scores)
         else:
             even_scores(sizes, own, less, copies, alpha, second, scores)
-        label_scores(labels[i], offsets, weights, own, less, copies, tables, totals, beta, second, scores)
+        label_scores(labels[i], offsets, weights, own, less, copies, tables, totals, beta, second, product, scores)
         top, mass, lost = scores.max(), 0.0, 0.0
         for c in range(scores.shape[0]):
             scores[c] = math.exp(scores[c] - top)

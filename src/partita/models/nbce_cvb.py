@@ -20,7 +20,7 @@ from partita.models.nbce_bound import Columns, Hyper, Prior, expectations, log_j
 from partita.models.nbce_learn import HIGHEST, LOWEST, Counted, Terms, learned
 from partita.models.nbce_result import folded
 from partita.models.nbce_start import begin
-from partita.models.nbce_steps import Limits, kept_order, phases, with_empty
+from partita.models.nbce_steps import Limits, kept_order, phases, picked, with_empty
 from partita.models.restarts import best_of
 from partita.starts import Start
 
@@ -77,7 +77,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     every count is the one expected if there is any, times the chance that there is one. A run ends when gamma stands
     still. Empty components are carried as in NBCE-VB, and labels, model and perplexity are made in the same way.
     """
-    truncation = min(params.truncation, len(ensemble)) if k is None else k
+    truncation = min(params.truncation, len(ensemble.distinct.first)) if k is None else k
     hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
     runs = best_of(
         partial(begin, ensemble, hyper, params.start),
@@ -103,12 +103,14 @@ def one_run(ensemble: Ensemble, params: Params, hyper: Hyper, first: Columns, ti
 
 def step(ensemble: Ensemble, order: int, learn: bool, state: State) -> tuple[State, float]:
     """The components in order, fitted concentrations if asked for, and one sweep; with the variational bound there."""
-    gamma, copies, hyper = state.gamma, state.copies, state.hyper
-    columns = columns_of(ensemble, moments_of(ensemble, gamma), copies)
+    hyper, moments = state.hyper, moments_of(ensemble, state.gamma)
+    columns = columns_of(ensemble, moments, state.copies)
     kept = kept_order(columns, hyper)
-    fuller = with_empty(Columns(columns.sizes[kept], columns.labels[:, kept], copies[kept]), hyper)
-    gamma = np.pad(gamma[:, kept], ((0, 0), (0, len(fuller.sizes) - len(kept))))
-    moments = moments_of(ensemble, gamma)
+    fuller = with_empty(picked(columns, kept), hyper)
+    gamma = np.zeros((len(ensemble), len(fuller.sizes)))
+    gamma[:, : len(kept)] = state.gamma[:, kept]
+    if not np.array_equal(kept, np.arange(gamma.shape[1])):
+        moments = moments_of(ensemble, gamma)
     if learn:
         hyper = learned(present(ensemble, gamma, fuller.copies, moments), ensemble.offsets, hyper)
     moved, entropy = sweep(ensemble, gamma, fuller.copies, moments, hyper, order)
