@@ -358,6 +358,30 @@ def test_many_rows_start_from_a_sample(prior, monkeypatch):
     assert (np.diff(result.trace) >= -1e-9 * np.abs(result.trace[:-1])).all()
 
 
+@priors
+def test_components_that_share_a_cluster_are_joined(prior):
+    """From a start that parts each cluster in two."""
+    labels, _ = noisy_labels(n=120, r=8, k=3, noise=0.1)
+    ensemble = prepare(Ensemble.from_labels(labels)).ensemble
+    hyper = Hyper(prior, 20, 1.0, 0.5)
+    rng = np.random.default_rng(0)
+    halves = begin(ensemble, hyper, "kmeans++", rng)
+    parted = Columns(
+        np.concatenate([halves.sizes / 2, halves.sizes / 2]),
+        np.concatenate([halves.labels * 0.6, halves.labels * 0.4], axis=1),
+        np.ones(2 * len(halves.sizes)),
+    )
+    assert len(parted.sizes) == 6
+    run = one_run(ensemble, Params(learn_alpha=False, learn_beta=False), hyper, parted)
+    assert np.count_nonzero(run.state.columns.sizes > 1) == 3
+    alone = first_state(parted, hyper)._replace(still=True)
+    for _ in range(60):
+        alone, _ = step(ensemble, False, alone)
+    assert run.trace[-1] > alone.height + 1
+    whole = one_run(ensemble, Params(learn_alpha=False, learn_beta=False), hyper, halves)
+    assert run.trace[-1] == pytest.approx(whole.trace[-1], abs=1e-3)
+
+
 def test_truncation_and_k_limit_the_clusters():
     ensemble = noisy(n=100, r=8, k=5, noise=0.1)
     assert partita.consensus(ensemble, "nbce-vb").k == 5
