@@ -26,6 +26,7 @@ from partita.models.nbce_learn import (
     learned,
     slopes,
 )
+from partita.models.nbce_result import folded, mean_mixture
 from partita.models.nbce_start import begin, merged
 from partita.models.nbce_steps import arranged, first_state, next_columns, passed, step, with_empty
 from partita.models.nbce_vb import Params, one_run
@@ -328,8 +329,6 @@ def test_the_model_is_the_mixture_of_posterior_means(prior):
                 product *= block[label] / block.sum()
             chance += product
         expected.append(np.log(chance))
-    from partita.models.nbce_result import mean_mixture
-
     _, found = memberships(mean_mixture(state.columns, ensemble.offsets, hyper), ensemble)
     assert np.allclose(found, expected, atol=1e-9)
 
@@ -341,6 +340,18 @@ def test_memberships_leave_out_components_without_rows():
     assert result.membership.shape[1] == result.k and np.allclose(result.membership.sum(axis=1), 1)
     assert result.model.shares.shape == (len(result.model.bias), result.k)
     assert len(result.model.bias) > result.k and result.model.shares.sum() == result.k
+
+
+def test_a_column_of_empty_components_is_used_as_one_of_them():
+    """Where its chances are highest it is a cluster, with the share of one of its components."""
+    ensemble, _ = slow.random_table(0, n=4, weighted=False)
+    columns = Columns(np.array([2.0, 2.0]), np.ones((9, 2)), np.array([1.0, 4.0]))
+    shares = np.array([[0.3, 0.7], [0.3, 0.7], [0.05, 0.95], [0.9, 0.1]])
+    told = {"detail": {"objective": -20.0}}
+    found = folded(ensemble, columns, Hyper("fsd", 5, 1.0, 1.0), shares, None, told)
+    assert found.labels.tolist() == [0, 0, 1, 0]
+    assert np.allclose(found.membership[0], [0.3 / 0.475, 0.175 / 0.475])
+    assert found.model.shares.tolist() == [[1, 0], [0, 0.25]]
 
 
 def test_outliers_are_counted():

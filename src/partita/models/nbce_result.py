@@ -20,10 +20,12 @@ ESTIMATOR: Final = "log of p(labels of an object | posterior mean parameters)"
 def folded(
     ensemble: AnyEnsemble, columns: Columns, hyper: Hyper, shares: FloatArray, k: int | None, told: dict[str, Any]
 ) -> Consensus:
-    """Every row to its likeliest component; those that are no row's likeliest are left out of its memberships."""
-    best = (shares / columns.copies).argmax(axis=1)
-    used, labels = np.unique(best, return_inverse=True)
-    kept = shares[:, used]
+    """Every row to its likeliest component; those that are no row's likeliest are left out of its memberships.
+
+    `shares` (n, m) are those of all copies of a column together; where such a column is used, one of its copies is.
+    """
+    used, labels = np.unique((shares / columns.copies).argmax(axis=1), return_inverse=True)
+    kept = shares[:, used] / columns.copies[used]
     kept /= kept.sum(axis=1, keepdims=True)
     fitted = mean_mixture(columns, ensemble.offsets, hyper)
     _, chances = memberships(fitted, ensemble)
@@ -42,7 +44,7 @@ def folded(
         "outlier share": float(np.count_nonzero(sizes <= 1) / sizes.sum()),
         "confidence": "membership in the cluster",
     }
-    model = model_of(fitted, ensemble, used)
+    model = model_of(fitted, ensemble, used, columns.copies[used])
     return Consensus(
         labels.astype(np.int32),
         membership=kept,
@@ -64,9 +66,9 @@ def mean_mixture(columns: Columns, offsets: IntArray, hyper: Hyper) -> Mixture:
     return Mixture(np.log(shares[present]), np.ascontiguousarray(chances[:, present]))
 
 
-def model_of(fitted: Mixture, ensemble: AnyEnsemble, used: IntArray) -> ColumnModel:
-    """The mixture as scores that place new objects; the clusters are the used components, in their order."""
+def model_of(fitted: Mixture, ensemble: AnyEnsemble, used: IntArray, copies: FloatArray) -> ColumnModel:
+    """The mixture as scores that place new objects; the clusters are the used components, one of their copies each."""
     tables = by_clustering(scores_of(fitted, ensemble), ensemble.offsets)
     shares = np.zeros((len(fitted.log_weights), len(used)))
-    shares[used, np.arange(len(used))] = 1.0
+    shares[used, np.arange(len(used))] = 1 / copies
     return ColumnModel(fitted.log_weights, tables, "softmax", weights=unit_weights(ensemble), shares=shares)
