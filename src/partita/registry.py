@@ -28,7 +28,9 @@ METHODS: dict[str, str] = {
     "bce-vb": "partita.models.bce_vb",
     "itk": "partita.models.itk",
     "mm": "partita.models.mm",
+    "nbce-cvb": "partita.models.nbce_cvb",
     "nbce-gibbs": "partita.models.nbce_gibbs",
+    "nbce-vb": "partita.models.nbce_vb",
     "qmi": "partita.models.qmi",
 }
 
