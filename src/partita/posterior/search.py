@@ -118,7 +118,7 @@ class Start(NamedTuple):
 
 
 def search(problem: Problem, start: Start, rng: Generator) -> IntArray:
-    """(rows,) a partition that no single move and no merge improves, nor any cluster's members dealt out anew."""
+    """(rows,) a partition that no single move improves, nor a merge or a cluster dealt out anew that was tried."""
     tally = _begun(problem, start, rng)
     for _ in range(MOST_ROUNDS):
         tally = _settled(problem, tally, rng)
@@ -128,6 +128,8 @@ def search(problem: Problem, start: Start, rng: Generator) -> IntArray:
             better = chain(problem, tally) < 0.0
         if not better:
             break
+    else:
+        tally = _settled(problem, tally, rng)
     return np.asarray(tally.labels)
 
 
@@ -164,19 +166,24 @@ def _empty(problem: Problem, width: int) -> Tally:
 
 
 def _kept(problem: Problem, tally: Tally, spare: int) -> Tally:
-    """The same partition, clusters that are empty left out and so many empty ones behind the others."""
+    """The same partition, empty clusters left out and so many behind the others."""
     full = np.flatnonzero(tally.sizes)
-    wider = _empty(problem, min(len(full) + spare, most_clusters(problem)))
     number = np.full(len(tally.sizes) + 1, MISSING, np.int64)
     number[full] = np.arange(len(full))
-    wider.labels[:] = number[tally.labels]
-    for new, old in zip(wider[1:], tally[1:], strict=True):
-        new[..., : len(full)] = old[..., full]
-    return wider
+    return _copied(problem, tally._replace(labels=number[tally.labels]), full, spare)
+
+
+def _copied(problem: Problem, tally: Tally, columns: IntArray, spare: int) -> Tally:
+    """Some columns of the tables and so many empty ones."""
+    copy = _empty(problem, min(len(columns) + spare, most_clusters(problem)))
+    copy.labels[:] = tally.labels
+    for new, old in zip(copy[1:], tally[1:], strict=True):
+        new[..., : len(columns)] = old[..., columns]
+    return copy
 
 
 def _swept(problem: Problem, tally: Tally, order: IntArray) -> Swept:
-    """One sweep over the rows of `order`, the tables made wider where clusters are many."""
+    """One sweep over the rows of `order`, the tables made wider where clusters are many; numbers stay."""
     place, moves, change = 0, 0, 0.0
     width = int(np.flatnonzero(tally.sizes).max(initial=0)) + 1
     while True:
@@ -185,7 +192,7 @@ def _swept(problem: Problem, tally: Tally, order: IntArray) -> Swept:
         moves, change = moves + more, change + fell
         if place == len(order):
             return Swept(tally, moves, change)
-        tally = _kept(problem, tally, SPARE + len(tally.sizes) // 2)
+        tally = _copied(problem, tally, np.arange(len(tally.sizes)), SPARE + len(tally.sizes) // 2)
 
 
 def _settled(problem: Problem, tally: Tally, rng: Generator) -> Tally:
@@ -202,14 +209,10 @@ def _settled(problem: Problem, tally: Tally, rng: Generator) -> Tally:
 
 
 def _dealt_anew(problem: Problem, tally: Tally, rng: Generator) -> tuple[Tally, bool]:
-    """Deal out the members of each cluster in turn, then those of pairs of clusters; keep what improves.
-
-    Also returned: whether anything did.
-    """
+    """Take out each cluster's members in turn and place them one by one; keep what improves; whether any did."""
     better = False
-    full = rng.permutation(np.flatnonzero(tally.sizes))
-    for group in full[:, None]:
-        members = rng.permutation(np.flatnonzero(np.isin(tally.labels, group)))
+    for cluster in rng.permutation(np.flatnonzero(tally.sizes)):
+        members = rng.permutation(np.flatnonzero(tally.labels == cluster))
         if len(members) < 2:
             continue
         old = tally.labels[members]
