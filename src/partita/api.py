@@ -10,6 +10,7 @@ from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length, index_of, places_of
+from partita.core.interrupts import finishing
 from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit
 from partita.fitting import Asked
@@ -59,7 +60,8 @@ def consensus(
         fitting = asked.on(ensemble)
         result = fitting.fit(k)
         fitting = fitting.emptied()  # only the way back is needed while memberships are laid out
-        result = fitting.restored(result)
+        with finishing():
+            result = fitting.restored(result)
         return polished(result, fitting.given) if polish else result
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import partita
 from partita import Ensemble
+from partita.core import memory
 from partita.core.errors import MethodError, ParameterError
 from partita.core.progress import reporting
 from partita.core.types import frozen
@@ -427,3 +428,10 @@ def test_least_settings_work_and_wrong_ones_are_refused():
     for wrong in ({"alpha": 0}, {"omega": 0}, {"chains": 0}, {"draws": 0}, {"thin": 0}, {"burn_in": -1}):
         with pytest.raises(ParameterError, match="out of range"):
             partita.consensus(noisy(), "bce-gibbs", 4, **wrong)
+
+
+def test_refuses_memory_that_is_not_there(monkeypatch):
+    ensemble = noisy()
+    monkeypatch.setattr(memory, "available_memory", lambda: 5_000)
+    with pytest.raises(MethodError, match=r"bce-gibbs with 4 chains may need .* GB, and 5e-06 GB are available; ask"):
+        partita.consensus(ensemble, "bce-gibbs", 3)

@@ -54,6 +54,7 @@ def run(
     from partita import io
     from partita.api import consensus
     from partita.cli.warming import compile_beside
+    from partita.core.interrupts import finishing
 
     kind = "json" if as_json and output == "-" else output_format
     io.check_writable(output, kind)
@@ -68,9 +69,10 @@ def run(
             io.check_labels(ensemble)
         params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
-    io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
-    if save_model is not None:
-        io.save_model(result, save_model)
+    with finishing():
+        io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
+        if save_model is not None:
+            io.save_model(result, save_model)
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
     if result.detail.get("interrupted"):
         raise typer.Exit(options.INTERRUPTED)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -19,9 +20,11 @@ BLANKS: Final = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL",
 """Strings that mean an unobserved label wherever they stand."""
 
 WIDEST_SPAN: Final = 1 << 22
+"""Integer columns wider than this (and than four values a row) are sorted instead of looked up in a table."""
 FEW_CELLS: Final = 1 << 20
 """Up to so many, a copy in another type costs less than compiling kernels for one more."""
-"""Integer columns wider than this (and than four values a row) are sorted instead of looked up in a table."""
+FEW_ROWS: Final = 1 << 13
+"""Rows worth a call of the pass that writes codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def code_integers(
     classes = tuple(_in_code_order(codes[offsets[j] : offsets[j + 1]], int(low[j])) for j in range(columns))
     _check_minus_one(values, classes, names, rule)
     labels = np.empty(values.shape, smallest_type(int(found.max(initial=0))))
-    map_chunks(lambda start, stop: write_codes(values, sentinel, low, offsets, codes, labels, start, stop), rows)
+    map_chunks(partial(write_codes, values, sentinel, low, offsets, codes, labels), rows, FEW_ROWS)
     return labels, classes
 
 

@@ -85,7 +85,7 @@ def expect(
             bound = infer_rows(part.labels, part.offsets, weights, chances, tops, *rest)
         return Sums(labels, pulls, float(part.counts[start:stop].sum()), bound)
 
-    return add_sums(map_chunks(chunk, len(part), ROWS))
+    return add_sums(map_chunks(chunk, len(part), ROWS) or [chunk(0, 0)])
 
 
 def add_sums(parts: Sequence[Sums]) -> Sums:

@@ -25,7 +25,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def settled(trace: Sequence[float], tol: float) -> bool:
-    """Whether the last step changed the objective by no more than `tol` times its size."""
+    """Whether the last step changed the objective by no more than `tol` times its size, or times 1 if it is smaller."""
     return len(trace) > 1 and abs(trace[-1] - trace[-2]) <= tol * max(1.0, abs(trace[-2]))
 
 

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from partita.core.errors import MethodError
+
 GIGABYTE = 10**9
 MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
@@ -11,6 +13,15 @@ def available_memory() -> int | None:
     """Bytes that can be taken without pushing others out; None where the system does not tell."""
     known = [amount for amount in (_by_kernel(), _by_group()) if amount is not None]
     return min(known) if known else _physical()
+
+
+def check_memory(needed: int, what: str, way: str) -> None:
+    """Refuse, before memory is taken that is not there; `what` needs it, `way` is the way out."""
+    there = available_memory()
+    if there is not None and needed > there:
+        raise MethodError(
+            f"{what} may need {needed / GIGABYTE:.3g} GB, and {there / GIGABYTE:.3g} GB are available; {way}"
+        )
 
 
 def _by_kernel() -> int | None:

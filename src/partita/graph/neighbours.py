@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
+from partita.core.blas import one_thread
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError
 from partita.core.threads import map_threads
@@ -57,7 +57,7 @@ def neighbour_graph(counts: FloatArray, find: Finder, block: int, rng: Generator
         drawn = np.arange(rows) if everyone else np.sort(children[place].choice(rows, CANDIDATES, replace=False))
         return find(*parts[place], drawn)
 
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         found = map_threads(part, range(len(parts)), "neighbours of rows")
     neighbours = np.concatenate([ends for ends, _ in found])
     there = neighbours >= 0

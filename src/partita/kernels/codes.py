@@ -19,9 +19,14 @@ def first_codes(values: Array, sentinel: int, low: Array, offsets: Array, codes:
     """Number the values of each column by first appearance.
 
     `codes[offsets[j] + value - low[j]]` is the code of a value: -1 on entry for one not seen yet, -2 for one that
-    means missing. `found[j]` counts the codes of column j.
+    means missing. `found[j]` counts the codes of column j. Ends when every value has its code.
     """
+    left = 0
+    for place in range(codes.shape[0]):
+        left += codes[place] == -1
     for i in range(values.shape[0]):
+        if left == 0:
+            break
         for j in range(values.shape[1]):
             x = values[i, j]
             if x != sentinel:
@@ -29,6 +34,7 @@ def first_codes(values: Array, sentinel: int, low: Array, offsets: Array, codes:
                 if codes[place] == -1:
                     codes[place] = found[j]
                     found[j] += 1
+                    left -= 1
 
 
 @kernel

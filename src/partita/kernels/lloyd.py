@@ -4,6 +4,9 @@ import numpy as np
 
 from partita.kernels.compiling import Array, kernel
 
+BLOCK = 512
+"""Points whose distances are added up together."""
+
 
 @kernel
 def assign_points(points: Array, centers: Array, chosen: Array, distance: Array, start: int, stop: int) -> None:
@@ -39,11 +42,18 @@ def add_points(points: Array, weights: Array, chosen: Array, sums: Array, masses
 
 
 @kernel
-def lower_distance(points: Array, center: int, distance: Array, start: int, stop: int) -> None:
-    """Lower each point's distance to its squared distance from point `center`, if that is smaller."""
-    for i in range(start, stop):
-        total = 0.0
-        for d in range(points.shape[1]):
-            apart = points[i, d] - points[center, d]
-            total += apart * apart
-        distance[i] = min(distance[i], total)
+def lower_distance(axes: Array, center: int, distance: Array, start: int, stop: int) -> None:
+    """Lower each point's distance to its squared distance from point `center`, if that is smaller.
+
+    `axes` (dimensions, n) has a point in each column, so that the inner loop runs over points, as vectors.
+    """
+    for first in range(start, stop, BLOCK):
+        last = min(first + BLOCK, stop)
+        totals = np.zeros(BLOCK)
+        for d in range(axes.shape[0]):
+            x = axes[d, center]
+            for i in range(first, last):
+                apart = axes[d, i] - x
+                totals[i - first] += apart * apart
+        for i in range(first, last):
+            distance[i] = min(distance[i], totals[i - first])

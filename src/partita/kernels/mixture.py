@@ -3,28 +3,45 @@
 A table (t, k) holds one row for each of the t labels of all columns together; column j's begin at `offsets[j]`.
 """
 
+from typing import Final
+
 import numpy as np
 
 from partita.kernels.canonical import mix
 from partita.kernels.compiling import Array, kernel
+from partita.kernels.exponential import exponentials
 from partita.kernels.scores import IMPOSSIBLE
+
+BLOCK: Final = 32
+"""Rows whose exponentials are taken at once: few enough to stay in the nearest memory."""
+TINY: Final = 1e-20
+"""A share that adds less than 1e-18 to an entropy."""
 
 
 @kernel
-def normalise(resp: Array, count: float) -> tuple[float, int]:
-    """Turn a row's scores into shares of `count`; returns the logarithm of their mass and which cluster leads."""
+def lower_to_top(scores: Array) -> tuple[float, int]:
+    """Subtract the largest score from all; returns it and which it was."""
+    top = scores[0]
+    for c in range(1, scores.shape[0]):
+        top = max(top, scores[c])
     leader = 0
-    for c in range(1, resp.shape[0]):
-        if resp[c] > resp[leader]:
-            leader = c
-    top, mass = resp[leader], 0.0
+    while scores[leader] < top:
+        leader += 1
+    for c in range(scores.shape[0]):
+        scores[c] -= top
+    return top, leader
+
+
+@kernel
+def normalise(resp: Array, count: float) -> float:
+    """Scale a row's unscaled shares to sum to `count`; returns what they summed to."""
+    mass = 0.0
     for c in range(resp.shape[0]):
-        resp[c] = np.exp(resp[c] - top)
         mass += resp[c]
     scale = count / mass
     for c in range(resp.shape[0]):
         resp[c] *= scale
-    return top + np.log(mass), leader
+    return mass
 
 
 @kernel
@@ -41,40 +58,38 @@ def expect_rows(
 ) -> tuple[float, int]:
     """Add to `expected` and `masses` the rows' labels and multiplicities, shared out by responsibility.
 
-    Returns the log-likelihood, and a fingerprint of which cluster leads where. `normalise` is written out here: as a
-    call it costs a third of the pass.
+    Returns the log-likelihood, and a fingerprint of which cluster leads where. Some rows at a time, so that many
+    exponentials are taken at once.
     """
-    resp = np.empty(bias.shape[0])
+    k = bias.shape[0]
+    block, tops = np.empty((BLOCK, k)), np.empty(BLOCK)
     likelihood, leaders = 0.0, np.uint64(0)
-    for i in range(start, stop):
-        for c in range(resp.shape[0]):
-            resp[c] = bias[c]
-        for j in range(labels.shape[1]):
-            label = labels[i, j]
-            if label >= 0:
-                place = offsets[j] + label
-                for c in range(resp.shape[0]):
-                    resp[c] += tables[place, c]
-        leader = 0
-        for c in range(1, resp.shape[0]):
-            if resp[c] > resp[leader]:
-                leader = c
-        leaders += np.uint64(mix(i * resp.shape[0] + leader))
-        top, mass = resp[leader], 0.0
-        for c in range(resp.shape[0]):
-            resp[c] = np.exp(resp[c] - top)
-            mass += resp[c]
-        likelihood += counts[i] * (top + np.log(mass))
-        scale = counts[i] / mass
-        for c in range(resp.shape[0]):
-            resp[c] *= scale
-            masses[c] += resp[c]
-        for j in range(labels.shape[1]):
-            label = labels[i, j]
-            if label >= 0:
-                place = offsets[j] + label
-                for c in range(resp.shape[0]):
-                    expected[place, c] += resp[c]
+    for first in range(start, stop, BLOCK):
+        rows = min(BLOCK, stop - first)
+        for b in range(rows):
+            resp = block[b]
+            for c in range(k):
+                resp[c] = bias[c]
+            for j in range(labels.shape[1]):
+                label = labels[first + b, j]
+                if label >= 0:
+                    place = offsets[j] + label
+                    for c in range(k):
+                        resp[c] += tables[place, c]
+            tops[b], leader = lower_to_top(resp)
+            leaders += np.uint64(mix((first + b) * k + leader))
+        exponentials(block.reshape(BLOCK * k), rows * k)
+        for b in range(rows):
+            resp, count = block[b], counts[first + b]
+            likelihood += count * (tops[b] + np.log(normalise(resp, count)))
+            for c in range(k):
+                masses[c] += resp[c]
+            for j in range(labels.shape[1]):
+                label = labels[first + b, j]
+                if label >= 0:
+                    place = offsets[j] + label
+                    for c in range(k):
+                        expected[place, c] += resp[c]
     return likelihood, leaders  # type: ignore[return-value]  # uint64 in the machine, int to the reader
 
 
@@ -94,8 +109,9 @@ def expect_memberships(
                 for c in range(resp.shape[0]):
                     score = tables[place, c]
                     resp[c] += score * share if score > IMPOSSIBLE else score
-        found, leader = normalise(resp, counts[i])
-        likelihood += counts[i] * found
+        top, leader = lower_to_top(resp)
+        exponentials(resp, resp.shape[0])
+        likelihood += counts[i] * (top + np.log(normalise(resp, counts[i])))
         leaders += np.uint64(mix(i * resp.shape[0] + leader))
         for c in range(resp.shape[0]):
             masses[c] += resp[c]
@@ -110,5 +126,23 @@ def expect_memberships(
 @kernel
 def share_out(scores: Array, masses: Array, start: int, stop: int) -> None:
     """Turn rows of scores, logarithms of unscaled chances, into shares; keep the logarithm of each row's mass."""
+    k = scores.shape[1]
     for i in range(start, stop):
-        masses[i], _ = normalise(scores[i], 1.0)
+        masses[i], _ = lower_to_top(scores[i])
+    exponentials(scores[start:stop].reshape((stop - start) * k), (stop - start) * k)
+    for i in range(start, stop):
+        masses[i] += np.log(normalise(scores[i], 1.0))
+
+
+@kernel
+def undecided(shares: Array, counts: Array, start: int, stop: int) -> float:
+    """The entropy of rows of shares in nats, times their multiplicities; shares too small to tell add nothing."""
+    total = 0.0
+    for i in range(start, stop):
+        row = 0.0
+        for c in range(shares.shape[1]):
+            share = shares[i, c]
+            if TINY < share < 1.0:
+                row -= share * np.log(share)
+        total += counts[i] * row
+    return total

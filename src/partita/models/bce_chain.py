@@ -43,6 +43,12 @@ class Tokens:
     alpha: float
     omega: float
 
+    @property
+    def state_size(self) -> int:
+        """Bytes that one chain keeps: the cluster of every label, and sums over draws."""
+        sums = (len(self.labels) + int(self.offsets[-1])) * self.k
+        return self.labels.size * np.dtype(smallest_type(self.k)).itemsize + sums * np.dtype(np.float64).itemsize
+
     @cached_property
     def even(self) -> bool:
         """Whether every label counts 1."""

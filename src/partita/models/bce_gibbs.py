@@ -12,6 +12,7 @@ from partita.core.counting import unit_weights
 from partita.core.dirichlet import Bce
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError
+from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.progress import report
@@ -62,6 +63,9 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
     tokens = Tokens(frozen(ensemble.labels[rows]), ensemble.offsets, frozen(weights), k, params.alpha, params.omega)
     plan = Plan(params.burn_in, params.draws, params.thin)
+    check_memory(
+        2 * params.chains * tokens.state_size, f"bce-gibbs with {params.chains} chains", "ask for fewer chains"
+    )
     rngs = rng.spawn(params.chains)
     starts = map_threads(lambda child: start_labels(ensemble, params.start, k, child)[rows], rngs)
     first = [begin(tokens, chosen, child) for chosen, child in zip(starts, rngs, strict=True)]

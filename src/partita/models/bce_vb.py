@@ -11,6 +11,7 @@ from partita.core.consensus import Consensus
 from partita.core.counting import label_columns, unit_weights
 from partita.core.dirichlet import Bce, Inner, Sums, even_gamma, infer, leaning_gamma
 from partita.core.ensemble import Ensemble
+from partita.core.interrupts import finishing
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.params import setting
@@ -74,7 +75,8 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     )
     fitted, sums = runs.best.state.params, runs.best.state.sums
     assert sums is not None
-    gamma, _ = infer(fitted, ensemble, unit_weights(ensemble))
+    with finishing():
+        gamma, _ = infer(fitted, ensemble, unit_weights(ensemble))
     told = runs.told()
     told["detail"] |= {
         "bound": sums.bound,

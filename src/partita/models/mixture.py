@@ -5,6 +5,7 @@ Component c has weight a_c and, per clustering j, a distribution theta_jc over l
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from partita.core.links import ROWS, shared_out
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
-from partita.kernels.mixture import expect_memberships, expect_rows
+from partita.kernels.mixture import expect_memberships, expect_rows, undecided
 from partita.kernels.scores import IMPOSSIBLE
 
 
@@ -64,7 +65,7 @@ def at_site(params: Mixture, part: AnyEnsemble) -> Counts:
             likelihood, leaders = expect_rows(part.labels, part.offsets, *sums)
         return Counts(weights, labels, likelihood, leaders)
 
-    return add_counts(map_chunks(chunk, len(part), ROWS))
+    return add_counts(map_chunks(chunk, len(part), ROWS) or [chunk(0, 0)])
 
 
 def add_counts(parts: Sequence[Counts]) -> Counts:
@@ -117,9 +118,4 @@ def memberships(params: Mixture, part: AnyEnsemble) -> tuple[FloatArray, FloatAr
 
 def entropy(shares: FloatArray, counts: FloatArray) -> float:
     """How undecided the shares of the rows are, in nats, summed with multiplicities."""
-
-    def part(start: int, stop: int) -> float:
-        rows = shares[start:stop]
-        return float(counts[start:stop] @ -(rows * np.log(np.maximum(rows, 1e-300))).sum(axis=1))
-
-    return sum(map_chunks(part, len(shares)))
+    return sum(map_chunks(partial(undecided, sealed(shares), counts), len(shares), ROWS))

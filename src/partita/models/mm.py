@@ -9,6 +9,7 @@ from numpy.random import Generator
 from partita.core.consensus import Consensus
 from partita.core.counting import by_clustering, unit_weights
 from partita.core.ensemble import Ensemble
+from partita.core.interrupts import finishing
 from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.model import ColumnModel
@@ -70,13 +71,14 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     )
     fitted = runs.best.state.params
     assert fitted is not None
-    shares, _ = memberships(fitted, ensemble)
     told = runs.told()
-    told["detail"] |= {
-        "log likelihood": runs.best.state.counts.log_likelihood,
-        "free parameters": k - 1 + k * free_labels(ensemble),
-        "membership entropy": entropy(shares, ensemble.counts),
-    }
+    with finishing():
+        shares, _ = memberships(fitted, ensemble)
+        told["detail"] |= {
+            "log likelihood": runs.best.state.counts.log_likelihood,
+            "free parameters": k - 1 + k * free_labels(ensemble),
+            "membership entropy": entropy(shares, ensemble.counts),
+        }
     return Consensus.soft(shares, k_asked=k, model=model_of(fitted, ensemble), **told)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.core.iterate import Run, iterate
 from partita.core.sampling import draw_sample
-from partita.core.threads import map_chunks
+from partita.core.threads import map_chunks, map_threads
 from partita.core.types import FloatArray, IntArray
 from partita.kernels.lloyd import add_points, assign_points
 from partita.starts.plusplus import plusplus_points
@@ -33,7 +33,9 @@ def weighted_kmeans(points: NDArray[Any], weights: FloatArray, k: int, rng: Gene
     Of many points the runs see a sample; from the centres of the best of them all points go on until they settle.
     """
     few, few_weights = _sample(points, weights, k, rng)
-    runs = [_settled(few, few_weights, _started(few, few_weights, k, child), ROUGH) for child in rng.spawn(restarts)]
+    runs = map_threads(
+        lambda child: _settled(few, few_weights, _started(few, few_weights, k, child), ROUGH), rng.spawn(restarts)
+    )
     best = min(runs, key=lambda run: run.trace[-1]).state
     return _settled(points, weights, best, FINE).state.chosen
 

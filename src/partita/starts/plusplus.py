@@ -27,7 +27,8 @@ def plusplus_start(ensemble: Ensemble, k: int, rng: Generator) -> IntArray:
 
 def plusplus_points(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> IntArray:
     """(n,) labels: each point goes to the nearest of k points drawn far from each other."""
-    return far_apart(weights, partial(lower_distance, points), k, rng)
+    axes = np.ascontiguousarray(points.T)
+    return far_apart(weights, partial(lower_distance, axes), k, rng)
 
 
 def far_apart(weights: FloatArray, lower: Callable[..., None], k: int, rng: Generator) -> IntArray:
@@ -37,25 +38,32 @@ def far_apart(weights: FloatArray, lower: Callable[..., None], k: int, rng: Gene
     each centre is the best of 2 + ln k draws: the one that brings all rows closest (scikit-learn does the same).
     """
     labels = np.zeros(len(weights), np.int32)
-    distance = _lowered(lower, draw(weights, rng), np.full(len(weights), np.inf))
+    distance = _lowered(lower, drawn(weights, 1, rng), np.full(len(weights), np.inf))[0]
     for cluster in range(1, k):
         chances = weights * distance
         if not chances.any():
             break
-        tries = (_lowered(lower, draw(chances, rng), distance) for _ in range(2 + int(math.log(k))))
-        nearest = min(tries, key=lambda found: float(weights @ found))
+        tries = _lowered(lower, drawn(chances, 2 + int(math.log(k)), rng), distance)
+        nearest = tries[int((tries @ weights).argmin())]
         labels[nearest < distance] = cluster
         distance = nearest
     return labels
 
 
-def draw(chances: FloatArray, rng: Generator) -> int:
-    """A row, drawn in proportion to its chance."""
+def drawn(chances: FloatArray, count: int, rng: Generator) -> IntArray:
+    """(count,) rows, each drawn in proportion to its chance."""
     sums = np.cumsum(chances)
-    return int(np.searchsorted(sums, rng.random() * sums[-1], side="right").clip(0, len(chances) - 1))
+    places = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
+    return np.asarray(np.minimum(places, len(chances) - 1))
 
 
-def _lowered(lower: Callable[..., None], center: int, before: FloatArray) -> FloatArray:
-    after = before.copy()
-    map_chunks(partial(lower, center, after), len(before))
+def _lowered(lower: Callable[..., None], centers: IntArray, before: FloatArray) -> FloatArray:
+    """(centers, n) the distances once each of the rows is a centre, one at a time."""
+    after = np.tile(before, (len(centers), 1))
+
+    def part(start: int, stop: int) -> None:
+        for row, center in zip(after, centers, strict=True):
+            lower(int(center), row, start, stop)
+
+    map_chunks(part, len(before))
     return after

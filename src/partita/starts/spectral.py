@@ -10,8 +10,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-from threadpoolctl import threadpool_limits
 
+from partita.core.blas import one_thread
 from partita.core.counting import label_columns
 from partita.core.ensemble import Ensemble
 from partita.core.threads import CHUNK, map_chunks
@@ -21,7 +21,7 @@ from partita.kernels.scores import add_scores, lift_rows
 from partita.starts.lloyd import weighted_kmeans
 
 FEW_CLUSTERS = 150
-LEAST_ROWS = 1 << 13
+LEAST_ROWS = 1 << 11
 """Rows worth a table of overlaps of their own."""
 MOST_TABLES = 1 << 28
 """Bytes that the partial tables of overlaps may take together."""
@@ -81,7 +81,7 @@ def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> NDArray[np.float32]:
     degree = lifted(ensemble, edges[:, None])[:, 0]
     graph = overlaps(ensemble, ensemble.counts / degree) * np.outer(edges, edges)
     scale = 1 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
-    with threadpool_limits(1, "blas"):  # small products: more threads cost more than they bring
+    with one_thread():
         vectors = leading(graph * np.outer(scale, scale), min(k, len(graph)))
     points = np.empty((len(ensemble), vectors.shape[1]), np.float32)
     tables = np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
