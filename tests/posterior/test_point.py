@@ -134,8 +134,9 @@ def test_more_clusters_than_any_draw():
     assert found.labels.tolist() == list(range(40))
 
 
-def test_memory_limits_the_number_of_clusters(monkeypatch):
-    monkeypatch.setattr(search, "MOST_CELLS", 1)
+@pytest.mark.parametrize("name", ["MOST_CELLS", "SWEEP_WORK"])
+def test_memory_and_time_limit_the_number_of_clusters(name, monkeypatch):
+    monkeypatch.setattr(search, name, 1)
     table = generator(4).integers(3, size=(400, 40))
     found = best_partition(Draws.of(table), "binder", rng=generator())
     assert found.limited and found.labels.max() + 1 <= 6

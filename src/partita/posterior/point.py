@@ -31,7 +31,7 @@ class Point(NamedTuple):
     exact: bool
     """Whether every partition was tried, so that none is better; else a search found none better."""
     limited: bool = False
-    """Whether it has as many clusters as memory allows, so that a finer one may be better."""
+    """Whether it has as many clusters as the search may have, so that a finer one may be better."""
 
 
 def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int | None = None) -> Point:

@@ -25,7 +25,9 @@ FEW_ROWS: Final = 9
 """Up to so many different objects, every partition is tried (21147 of 9)."""
 CELL_BYTES: Final = 12
 MOST_CELLS: Final = 40_000_000
-"""Cells of the tables of one search, unless the draws alone take more: what finer partitions need is not looked at."""
+"""Cells of the tables of one search, unless twice the clusters of a draw take more; finer partitions are not seen."""
+SWEEP_WORK: Final = 10_000_000_000
+"""Different objects times draws times clusters of one sweep, with the same exception."""
 MERGE_WORK: Final = 2_000_000_000
 """Cells that looking for merges may read, clusters squared times labels of the draws; beyond that they are left out."""
 SPARE: Final = 8
@@ -96,9 +98,9 @@ def _terms(objects: int, loss: Loss) -> FloatArray:
 
 
 def most_clusters(problem: Problem) -> int:
-    """How many clusters a search may have: as many as rows, or as the memory set aside for its tables allows."""
-    labels = int(problem.offsets[-1])
-    return min(len(problem.rows), max(MOST_CELLS // labels, 2 * int(np.diff(problem.offsets).max())))
+    """How many clusters a search may have: as many as rows, or as memory and time set aside for it allow."""
+    allowed = min(MOST_CELLS // int(problem.offsets[-1]), SWEEP_WORK // problem.rows.size)
+    return min(len(problem.rows), max(allowed, 2 * int(np.diff(problem.offsets).max())))
 
 
 def every_partition(problem: Problem) -> IntArray:
