@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import adapter, rivals
-from benchmarks.cases import graph, graph_quality
+from benchmarks.cases import graph, graph_quality, posterior
 from benchmarks.data import noisy_labels, noisy_table
 from benchmarks.harness import Case, Contestant, Measurement, perform, tabulate
 from partita.metrics import nmi
@@ -147,3 +147,12 @@ def test_cases_have_names_of_their_own(capsys):
     asked = out.partition("On request")[2]
     assert all(name in asked for name in ("graph-large", "graph-huge", "pools"))
     assert all(name not in asked for name in ("cspa", "noise", "soft-gmr"))
+
+
+@pytest.mark.parametrize("case", posterior.CASES, ids=lambda case: case.name)
+def test_posterior_cases(case):
+    """The search is no worse than the best of the draws."""
+    small = dataclasses.replace(case, make=lambda: posterior.posterior_draws(300, 60, k=4))
+    search, draws = (perform(small, contestant) for contestant in case.contestants)
+    assert not search.failure and not draws.failure
+    assert search.quality["quality"] <= draws.quality["quality"]

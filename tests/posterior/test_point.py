@@ -34,12 +34,38 @@ def test_every_partition_is_tried(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_search_finds_the_best_of_few(loss, monkeypatch):
+@pytest.mark.parametrize("spare", [1, 8])
+def test_the_search_finds_the_best_of_few(loss, spare, monkeypatch):
+    """With tables that must grow all the time, too."""
     monkeypatch.setattr(point, "FEW_ROWS", 0)
+    monkeypatch.setattr(search, "SPARE", spare)
     for table in problems(30, seed=2):
         found = best_partition(Draws.of(table), loss, rng=generator())
         assert not found.exact
         check_best(table, loss, found)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_dealing_out_keeps_what_improves_alone(loss, monkeypatch):
+    """Also where the tables had to grow on the way; and they always count the clusters there are."""
+    monkeypatch.setattr(search, "SPARE", 1)
+    undone = 0
+    for turn, table in enumerate(problems(200, seed=6)):
+        draws = Draws.of(table)
+        setup, rng = search.set_up(draws, loss), generator(turn)
+        start = np.arange(len(setup.first)) % (1 + turn % 3)
+        tally = search._begun(setup.problem, search.Start(start), rng)
+        before = expected_loss(start[setup.row], draws, loss)
+        tally, better = search._dealt_anew(setup.problem, tally, rng)
+        after = expected_loss(tally.labels[setup.row], draws, loss)
+        assert after < before if better else same_partition(tally.labels, start)
+        undone += not better
+        counts = np.zeros_like(tally.counts)
+        for row, amount, c in zip(setup.problem.rows, setup.problem.amounts, tally.labels, strict=True):
+            counts[setup.problem.offsets[:-1] + row, c] += amount
+        assert np.array_equal(counts, tally.counts)
+        assert np.array_equal(np.bincount(tally.labels, setup.problem.amounts, len(tally.sizes)), tally.sizes)
+    assert 10 < undone < 190
 
 
 @pytest.mark.slow
@@ -108,8 +134,9 @@ def test_more_clusters_than_any_draw():
     assert found.labels.tolist() == list(range(40))
 
 
-def test_memory_limits_the_number_of_clusters(monkeypatch):
-    monkeypatch.setattr(search, "MOST_CELLS", 1)
+@pytest.mark.parametrize("name", ["MOST_CELLS", "SWEEP_WORK"])
+def test_memory_and_time_limit_the_number_of_clusters(name, monkeypatch):
+    monkeypatch.setattr(search, name, 1)
     table = generator(4).integers(3, size=(400, 40))
     found = best_partition(Draws.of(table), "binder", rng=generator())
     assert found.limited and found.labels.max() + 1 <= 6

@@ -31,7 +31,7 @@ class Point(NamedTuple):
     exact: bool
     """Whether every partition was tried, so that none is better; else a search found none better."""
     limited: bool = False
-    """Whether memory kept the search from looking at partitions into as many clusters as there are objects."""
+    """Whether it has as many clusters as the search may have, so that a finer one may be better."""
 
 
 def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int | None = None) -> Point:
@@ -58,7 +58,8 @@ def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int
         found = map_threads(lambda task: search(problem, *task), tasks, "searching for the best partition")
     results = [_result(labels, setup, draws, loss) for labels in found]
     labels, least = min(results, key=lambda result: result[1])
-    return Point(labels, least, exact, not exact and most_clusters(problem) < len(problem.rows))
+    limited = int(labels.max()) + 1 == most_clusters(problem) < len(problem.rows)
+    return Point(labels, least, exact, limited)
 
 
 def _runs(draws: Draws, shape: tuple[int, ...]) -> int:

@@ -25,7 +25,9 @@ FEW_ROWS: Final = 9
 """Up to so many different objects, every partition is tried (21147 of 9)."""
 CELL_BYTES: Final = 12
 MOST_CELLS: Final = 40_000_000
-"""Cells of the tables of one search, unless the draws alone take more: what finer partitions need is not looked at."""
+"""Cells of the tables of one search, unless twice the clusters of a draw take more; finer partitions are not seen."""
+SWEEP_WORK: Final = 10_000_000_000
+"""Different objects times draws times clusters of one sweep, with the same exception."""
 MERGE_WORK: Final = 2_000_000_000
 """Cells that looking for merges may read, clusters squared times labels of the draws; beyond that they are left out."""
 SPARE: Final = 8
@@ -96,9 +98,9 @@ def _terms(objects: int, loss: Loss) -> FloatArray:
 
 
 def most_clusters(problem: Problem) -> int:
-    """How many clusters a search may have: as many as rows, or as the memory set aside for its tables allows."""
-    labels = int(problem.offsets[-1])
-    return min(len(problem.rows), max(MOST_CELLS // labels, 2 * int(np.diff(problem.offsets).max())))
+    """How many clusters a search may have: as many as rows, or as memory and time set aside for it allow."""
+    allowed = min(MOST_CELLS // int(problem.offsets[-1]), SWEEP_WORK // problem.rows.size)
+    return min(len(problem.rows), max(allowed, 2 * int(np.diff(problem.offsets).max())))
 
 
 def every_partition(problem: Problem) -> IntArray:
@@ -118,7 +120,7 @@ class Start(NamedTuple):
 
 
 def search(problem: Problem, start: Start, rng: Generator) -> IntArray:
-    """(rows,) a partition that no single move and no merge improves, nor any cluster's members dealt out anew."""
+    """(rows,) a partition that no single move improves, nor a merge or a cluster dealt out anew that was tried."""
     tally = _begun(problem, start, rng)
     for _ in range(MOST_ROUNDS):
         tally = _settled(problem, tally, rng)
@@ -128,6 +130,8 @@ def search(problem: Problem, start: Start, rng: Generator) -> IntArray:
             better = chain(problem, tally) < 0.0
         if not better:
             break
+    else:
+        tally = _settled(problem, tally, rng)
     return np.asarray(tally.labels)
 
 
@@ -164,19 +168,24 @@ def _empty(problem: Problem, width: int) -> Tally:
 
 
 def _kept(problem: Problem, tally: Tally, spare: int) -> Tally:
-    """The same partition, clusters that are empty left out and so many empty ones behind the others."""
+    """The same partition, empty clusters left out and so many behind the others."""
     full = np.flatnonzero(tally.sizes)
-    wider = _empty(problem, min(len(full) + spare, most_clusters(problem)))
     number = np.full(len(tally.sizes) + 1, MISSING, np.int64)
     number[full] = np.arange(len(full))
-    wider.labels[:] = number[tally.labels]
-    for new, old in zip(wider[1:], tally[1:], strict=True):
-        new[..., : len(full)] = old[..., full]
-    return wider
+    return _copied(problem, tally._replace(labels=number[tally.labels]), full, spare)
+
+
+def _copied(problem: Problem, tally: Tally, columns: IntArray, spare: int) -> Tally:
+    """Some columns of the tables and so many empty ones."""
+    copy = _empty(problem, min(len(columns) + spare, most_clusters(problem)))
+    copy.labels[:] = tally.labels
+    for new, old in zip(copy[1:], tally[1:], strict=True):
+        new[..., : len(columns)] = old[..., columns]
+    return copy
 
 
 def _swept(problem: Problem, tally: Tally, order: IntArray) -> Swept:
-    """One sweep over the rows of `order`, the tables made wider where clusters are many."""
+    """One sweep over the rows of `order`, the tables made wider where clusters are many; numbers stay."""
     place, moves, change = 0, 0, 0.0
     width = int(np.flatnonzero(tally.sizes).max(initial=0)) + 1
     while True:
@@ -185,7 +194,7 @@ def _swept(problem: Problem, tally: Tally, order: IntArray) -> Swept:
         moves, change = moves + more, change + fell
         if place == len(order):
             return Swept(tally, moves, change)
-        tally = _kept(problem, tally, SPARE + len(tally.sizes) // 2)
+        tally = _copied(problem, tally, np.arange(len(tally.sizes)), SPARE + len(tally.sizes) // 2)
 
 
 def _settled(problem: Problem, tally: Tally, rng: Generator) -> Tally:
@@ -202,14 +211,10 @@ def _settled(problem: Problem, tally: Tally, rng: Generator) -> Tally:
 
 
 def _dealt_anew(problem: Problem, tally: Tally, rng: Generator) -> tuple[Tally, bool]:
-    """Deal out the members of each cluster in turn, then those of pairs of clusters; keep what improves.
-
-    Also returned: whether anything did.
-    """
+    """Take out each cluster's members in turn and place them one by one; keep what improves; whether any did."""
     better = False
-    full = rng.permutation(np.flatnonzero(tally.sizes))
-    for group in full[:, None]:
-        members = rng.permutation(np.flatnonzero(np.isin(tally.labels, group)))
+    for cluster in rng.permutation(np.flatnonzero(tally.sizes)):
+        members = rng.permutation(np.flatnonzero(tally.labels == cluster))
         if len(members) < 2:
             continue
         old = tally.labels[members]

@@ -97,7 +97,7 @@ def summarise(
     if unknown:
         notes.append(f"{unknown} of {len(point.labels)} objects have no label in the draws: label {MISSING}")
     if point.limited:
-        notes.append("memory held the search to fewer clusters than there are objects; a finer partition may be better")
+        notes.append("the partition has as many clusters as a search of this size may have; a finer one may be better")
     return Summary(
         point.labels,
         loss,
