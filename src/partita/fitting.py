@@ -8,6 +8,7 @@ from partita import registry
 from partita.core import params as settings
 from partita.core.consensus import Consensus, restore
 from partita.core.ensemble import Ensemble
+from partita.core.interrupts import finishing
 from partita.core.method import Method, checked_k, suited
 from partita.core.prepare import Prepared, prepare
 from partita.core.recipe import Recipe
@@ -62,7 +63,8 @@ class Fitting:
         result = asked.method.fit(self.work.ensemble, clusters, asked.options, generator(asked.seed))
         used = FrozenDict(dataclasses.asdict(asked.options))
         recipe = Recipe(asked.name, used, clusters, asked.seed, __version__, self.given.fingerprint, asked.compress)
-        return scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), self.work.ensemble)
+        with finishing():
+            return scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), self.work.ensemble)
 
     def emptied(self) -> "Fitting":
         """Only the way back, so that the prepared rows can be freed."""

@@ -439,3 +439,12 @@ def test_a_model_with_shares_survives_a_file(tmp_path):
     assert np.array_equal(loaded.shares, shared_model().shares)
     rows = [["x", "y"], ["y", "y"]]
     assert np.array_equal(loaded.predict_proba(rows), shared_model().predict_proba(rows))
+
+
+def test_an_unsmoothed_fit_tells_where_its_likelihood_hangs_on_when_it_stopped():
+    labels = [[0, 0], [0, 0], [1, 1], [1, 1], [1, 1]]
+    rough = partita.consensus(labels, "mm", 2, tol=1e-3)
+    with pytest.warns(PartitaWarning, match="1 object carries labels that were hardly ever seen .* fit with smoothing"):
+        assert 1 < rough.perplexity([[0, 1]]) < np.inf
+    assert rough.perplexity([[0, 0], [1, None]]) < 3
+    assert partita.consensus(labels, "mm", 2, smoothing=0.5).perplexity([[0, 1]]) < 20

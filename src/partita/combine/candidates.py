@@ -12,6 +12,7 @@ from numpy.random import Generator
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError, PartitaError
+from partita.core.interrupts import passed
 from partita.core.method import Method, in_form
 from partita.core.progress import steps
 from partita.core.rng import named
@@ -66,13 +67,15 @@ def run_all(
 
 
 def _run(find: Find, ensemble: Ensemble | SoftEnsemble, k: int | None, draw: int, name: str) -> Candidate:
-    method, begun = find(name), time.perf_counter()
+    method, begun, before = find(name), time.perf_counter(), passed()
     try:
         if not method.compresses and (ensemble.counts != 1).any():
             raise MethodError(f"{name} works on one row an object and can only be called by itself")
         result = method.fit(in_form(ensemble, method, name), k, method.Params(), named(draw, name))
     except PartitaError as error:
         return Candidate(name, time.perf_counter() - begun, refused=str(error))
+    if passed() != before:
+        raise KeyboardInterrupt  # pressed while this one was laid out: no other is begun
     return Candidate(name, time.perf_counter() - begun, result, anmi(ensemble, result.labels))
 
 

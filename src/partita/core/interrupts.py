@@ -6,6 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+_passed = 0
+
+
+def passed() -> int:
+    """How many presses have been let pass so far; whoever would begin more work compares, and stops."""
+    return _passed
+
 
 @contextmanager
 def finishing() -> Iterator[None]:
@@ -19,6 +26,8 @@ def finishing() -> Iterator[None]:
         return
 
     def once(number: int, frame: Any) -> None:
+        global _passed
+        _passed += 1
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     signal.signal(signal.SIGINT, once)

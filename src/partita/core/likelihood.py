@@ -1,6 +1,6 @@
 """How well a model that gives probabilities foretells labels."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,10 @@ def perplexity(log_likelihood: float, known_labels: float) -> float:
         return float(np.exp(-np.float64(log_likelihood) / known_labels))
 
 
+FAINT: Final = 1e-6
+"""A chance so small that, without smoothing, it tells when the fit stopped rather than how likely a label is."""
+
+
 class Likelihood(NamedTuple):
     """What a model makes of some rows."""
 
@@ -32,6 +36,8 @@ class Likelihood(NamedTuple):
     """How many labels are known, each counting with the weight of its clustering."""
     excluded: int
     """Rows to which the model gives probability 0."""
+    faint: int = 0
+    """Rows with a label that the cluster where they belong hardly ever gives, by a model fitted without smoothing."""
 
     @property
     def perplexity(self) -> float:
@@ -40,11 +46,20 @@ class Likelihood(NamedTuple):
 
     @property
     def note(self) -> str | None:
-        """What the user should know of excluded rows."""
-        if not self.excluded:
-            return None
-        who = "1 object carries" if self.excluded == 1 else f"{self.excluded} objects carry"
-        return (
-            f"{who} labels to which the model gives probability 0, so the log-likelihood is -inf and the perplexity "
-            "inf; fit with smoothing above 0"
-        )
+        """What the user should know of rows that are excluded, or nearly."""
+        if self.excluded:
+            return (
+                f"{_carry(self.excluded)} labels to which the model gives probability 0, so the log-likelihood is -inf "
+                "and the perplexity inf; fit with smoothing above 0"
+            )
+        if self.faint:
+            return (
+                f"{_carry(self.faint)} labels that were hardly ever seen in training where they belong (probability "
+                f"below {FAINT:g}), so log-likelihood and perplexity hang on when the fit stopped; fit with smoothing "
+                "above 0"
+            )
+        return None
+
+
+def _carry(objects: int) -> str:
+    return "1 object carries" if objects == 1 else f"{objects} objects carry"

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.coding import NOTHING_SAID, Label, MissingRule
-from partita.core.counting import column_scores
+from partita.core.counting import column_scores, label_columns
 from partita.core.dirichlet import known_weight
 from partita.core.ensemble import Ensemble
 from partita.core.errors import PartitaWarning
-from partita.core.likelihood import Likelihood
+from partita.core.likelihood import FAINT, Likelihood
 from partita.core.links import LABELS_ONLY, LINKS, Placed
 from partita.core.newrows import Clusterings, NewRows, code_rows
 from partita.core.recipe import Recipe
@@ -25,7 +25,7 @@ from partita.kernels.scores import pick_winners
 if TYPE_CHECKING:
     from partita.core.prepare import Prepared
 
-FAINT: Final = 1e-200
+LOST: Final = 1e-200
 """Below it a row's share of all clusters together is lost in rounding, and is taken among the clusters alone."""
 
 
@@ -134,7 +134,24 @@ class ColumnModel(FrozenArrays):
             )
         excluded = int(np.count_nonzero(np.isneginf(found.log_chances)))
         total = float((rows.counts * found.log_chances).sum())
-        return Likelihood(total, float((rows.counts * found.known).sum()), excluded)
+        return Likelihood(total, float((rows.counts * found.known).sum()), excluded, self._faint(rows, found.labels))
+
+    def _faint(self, rows: AnyEnsemble, labels: IntArray) -> int:
+        """How many rows carry a label that their cluster hardly ever gives, where the fit was not smoothed."""
+        smoothed = self.recipe is None or self.recipe.params.get("smoothing") != 0
+        if smoothed or self.link != "softmax" or self.weights is None or self.shares is not None:
+            return 0
+        limits = np.log(FAINT) * self.weights[label_columns(self.offsets)]
+        rare = self.stacked < limits[:, None]
+        if not rare.any():
+            return 0
+
+        def part(start: int, stop: int) -> int:
+            found = column_scores(rare.astype(np.float64), rows.rows(slice(start, stop)), np.zeros(len(self.bias)))
+            own = np.maximum(labels[start:stop], 0)
+            return int(np.count_nonzero(np.take_along_axis(found, own[:, None], axis=1)))
+
+        return sum(map_chunks(part, len(rows)))
 
     def _warned_likelihood(self, table: Any) -> Likelihood:
         rows = self.encode(table, stacklevel=5)
@@ -181,7 +198,7 @@ class ColumnModel(FrozenArrays):
     def _gathered(self, shares: FloatArray, found: Placed, rows: AnyEnsemble) -> FloatArray:
         """(n, k) memberships in clusters from those in components."""
         clusters: FloatArray = found.memberships @ shares
-        faint = np.flatnonzero(clusters.sum(axis=1) < FAINT)
+        faint = np.flatnonzero(clusters.sum(axis=1) < LOST)
         if len(faint):
             inside = np.asarray(shares.any(axis=1))
             clusters[faint] = self._linked(inside, rows.rows(faint)).memberships @ shares[inside]
@@ -207,7 +224,7 @@ class ColumnModel(FrozenArrays):
 
         if not len(rows):
             return Assignment(np.empty(0, np.int32), shares, None if self.weights is None else np.empty(0), np.empty(0))
-        parts = map_chunks(part, len(rows))
+        parts = map_chunks(part, len(rows), self._chunk)
         labels, chances, known = zip(*parts, strict=True)
         log_chances = None if chances[0] is None else np.concatenate(chances)
         return Assignment(np.concatenate(labels), shares, log_chances, np.concatenate(known))
@@ -221,8 +238,13 @@ class ColumnModel(FrozenArrays):
             shares[start:stop] = self.place(some).memberships
             shares[start:stop][self._known(some) == 0] = np.nan
 
-        map_chunks(part, len(rows))
+        map_chunks(part, len(rows), self._chunk)
         return shares
+
+    @property
+    def _chunk(self) -> int:
+        """Rows that are placed at once: fewer where there are many components."""
+        return max(1 << 10, (1 << 20) // len(self.bias))
 
     def _known(self, rows: AnyEnsemble) -> FloatArray:
         return known_weight(rows, np.ones(len(self.tables)) if self.weights is None else self.weights)

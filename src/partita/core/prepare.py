@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.coding import MissingRule, code_integers
-from partita.core.distinct import distinct_rows
+from partita.core.distinct import Distinct, distinct_rows
 from partita.core.ensemble import Ensemble
 from partita.core.errors import TableError
 from partita.core.soft import SoftEnsemble
@@ -136,7 +136,15 @@ def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) ->
         ids=None,
         multiplicity=frozen(counts[order]),
     )
+    _remember_distinct(work, compress)
     return Prepared(work, place[inverse], tuple(informative[j] for j in columns), codes)
+
+
+def _remember_distinct(work: Ensemble | SoftEnsemble, compress: bool) -> None:
+    """Compressed rows are distinct, which need not be found out again."""
+    if compress:
+        places: IntArray = frozen(np.arange(len(work)).astype(np.int32 if len(work) < 2**31 else np.int64))
+        vars(work)["distinct"] = Distinct(places, places)
 
 
 def _inverted(picks: tuple[int, ...], size: int) -> IntArray:
@@ -210,6 +218,7 @@ def _prepare_soft(ensemble: SoftEnsemble, informative: list[int], compress: bool
         multiplicity=frozen(counts[order]),
     )
     codes = tuple(_inverted(tuple(span.tolist()), len(span)) for span in inner)
+    _remember_distinct(work, compress)
     return Prepared(work, place[inverse], tuple(used), codes)
 
 

@@ -1,9 +1,27 @@
 """Some of many weighted items that stand for all."""
 
+from typing import TypeVar, cast
+
 import numpy as np
 from numpy.random import Generator
 
+from partita.core.ensemble import Ensemble
+from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, IntArray
+
+E = TypeVar("E", bound=Ensemble | SoftEnsemble)
+
+
+def collapsed(ensemble: E) -> tuple[E, IntArray]:
+    """Every different row once, standing for the objects of all its copies, and for each row its place among them.
+
+    What is drawn or divided among these is the same whether a table was compressed before or not.
+    """
+    first, inverse = ensemble.distinct
+    if len(first) == len(ensemble):
+        return ensemble, inverse
+    counts = np.bincount(inverse, weights=ensemble.counts, minlength=len(first))
+    return cast(E, ensemble.rows(first).with_counts(counts)), inverse
 
 
 def draw_sample(weights: FloatArray, size: int, rng: Generator) -> tuple[IntArray, FloatArray]:

@@ -8,6 +8,7 @@ from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.method import Method
 from partita.core.params import setting
+from partita.core.sampling import collapsed
 from partita.starts.spectral import spectral_start
 
 
@@ -28,7 +29,8 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     the rows of unit length, weighted by multiplicity.
     """
     theta = params.theta if params.weighted else None
-    return Consensus.hard(spectral_start(ensemble, k, rng, theta, params.restarts), k_asked=k)
+    few, inverse = collapsed(ensemble)
+    return Consensus.hard(spectral_start(few, k, rng, theta, params.restarts)[inverse], k_asked=k)
 
 
 METHOD = Method(

@@ -11,6 +11,7 @@ from partita.core.consensus import Consensus
 from partita.core.counting import unit_weights
 from partita.core.dirichlet import Bce
 from partita.core.ensemble import Ensemble
+from partita.core.interrupts import finishing
 from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
@@ -19,7 +20,7 @@ from partita.core.types import FloatArray, IntArray, frozen
 from partita.models.bce import model_of
 from partita.models.bce_chain import Chain, Plan, Tokens, advance, begin, posterior_means, with_last_draw
 from partita.models.chains import one_row_an_object, run_chains
-from partita.models.restarts import start_labels
+from partita.models.restarts import placed_start
 from partita.posterior.diagnostics import mixing, verdict
 from partita.starts import Start
 
@@ -66,11 +67,12 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
         2 * params.chains * tokens.state_size, f"bce-gibbs with {params.chains} chains", "ask for fewer chains"
     )
     rngs = rng.spawn(params.chains)
-    starts = map_threads(lambda child: start_labels(ensemble, params.start, k, child)[rows], rngs)
+    starts = map_threads(lambda child: placed_start(ensemble, params.start, k, child)[rows], rngs)
     first = [begin(tokens, chosen, child) for chosen, child in zip(starts, rngs, strict=True)]
     chains = sample(tokens, plan, first)
-    means = posterior_means(tokens, chains)
-    membership = pooled(means.shares, ensemble.distinct.inverse[rows])[ensemble.distinct.inverse]
+    with finishing():
+        means = posterior_means(tokens, chains)
+        membership = pooled(means.shares, ensemble.distinct.inverse[rows])[ensemble.distinct.inverse]
     return Consensus(
         membership.argmax(axis=1).astype(np.int32),
         membership=membership,

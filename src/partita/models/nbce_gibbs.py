@@ -11,6 +11,7 @@ from partita.core.consensus import Consensus
 from partita.core.counting import unit_weights
 from partita.core.draws import Draws
 from partita.core.ensemble import Ensemble
+from partita.core.interrupts import finishing
 from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
@@ -20,10 +21,10 @@ from partita.models.chains import one_row_an_object, run_chains
 from partita.models.nbce import Prior, Rows, Strengths
 from partita.models.nbce_chain import Chain, Plan, advance, begin, with_last_draw
 from partita.models.nbce_place import ESTIMATOR, Sampled, memberships, model_of, spread
-from partita.models.restarts import start_labels
+from partita.models.restarts import placed_start
 from partita.posterior.certainty import object_certainty
 from partita.posterior.diagnostics import mixing, verdict
-from partita.posterior.point import best_partition
+from partita.posterior.point import Point, best_partition
 
 BLOCK: Final = 1 << 20
 """Labels that a chain looks at between two chances to stop: some hundredths of a second with 20 clusters."""
@@ -99,7 +100,7 @@ def begun(ensemble: Ensemble, start: str, most: int, chain: tuple[int, Generator
     kind = MIXED[number % len(MIXED)] if start == "mixed" else start
     if kind == "one":
         return np.zeros(len(ensemble), np.int32)
-    return start_labels(ensemble, kind, min(most, max(ensemble.sizes), len(ensemble.distinct.first)), rng)
+    return placed_start(ensemble, kind, min(most, max(ensemble.sizes), len(ensemble.distinct.first)), rng)
 
 
 def check_room(objects: int, most: int, params: Params) -> None:
@@ -123,27 +124,28 @@ def summed_up(
     kept = [draw for chain in chains for draw in chain.kept]
     numbers = np.repeat(np.arange(len(chains)), [len(chain.kept) for chain in chains])
     draws = Draws.of(np.stack([draw.z for draw in kept]), numbers)
-    labels = best_partition(draws, loss, rng=rng).labels
-    width = int(labels.max()) + 1
-    some = [Sampled(kept[s].z, Strengths(kept[s].point.alpha, kept[s].point.beta)) for s in spread(len(kept))]
-    model, perplexity = model_of(ensemble, rows, some, labels, width)
-    fields = told(chains, plan)
-    fields["detail"] |= {
-        "outlier share": outlier_share(draws),
-        "training perplexity": perplexity,
-        "perplexity by": ESTIMATOR,
-        "confidence": "mean posterior chance of being with the others of its cluster",
-    }
-    first = np.concatenate([[0], np.cumsum(ensemble.counts)[:-1]]).astype(np.int64)
-    whole = len(first) == len(labels)
-    return Consensus(
-        labels[first].astype(np.int32),
-        membership=memberships(draws, labels, width)[first],
-        confidence=object_certainty(draws, labels)[first],
-        model=model,
-        draws=draws if whole else Draws.of(draws.labels[:, first], numbers),
-        **fields,
-    )
+    point = best_partition(draws, loss, rng=rng)
+    with finishing():
+        labels, width = point.labels, int(point.labels.max()) + 1
+        some = [Sampled(kept[s].z, Strengths(kept[s].point.alpha, kept[s].point.beta)) for s in spread(len(kept))]
+        model, perplexity = model_of(ensemble, rows, some, labels, width)
+        fields = told(chains, plan, point)
+        fields["detail"] |= {
+            "outlier share": outlier_share(draws),
+            "training perplexity": perplexity,
+            "perplexity by": ESTIMATOR,
+            "confidence": "mean posterior chance of being with the others of its cluster",
+        }
+        first = np.concatenate([[0], np.cumsum(ensemble.counts)[:-1]]).astype(np.int64)
+        whole = len(first) == len(labels)
+        return Consensus(
+            labels[first].astype(np.int32),
+            membership=memberships(draws, labels, width)[first],
+            confidence=object_certainty(draws, labels)[first],
+            model=model,
+            draws=draws if whole else Draws.of(draws.labels[:, first], numbers),
+            **fields,
+        )
 
 
 def outlier_share(draws: Draws) -> float:
@@ -156,8 +158,8 @@ def outlier_share(draws: Draws) -> float:
     return float(np.mean(alone) / draws.labels.shape[1])
 
 
-def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
-    """What a `Consensus` tells of the chains, as its fields."""
+def told(chains: list[Chain], plan: Plan, point: Point) -> dict[str, Any]:
+    """What a `Consensus` tells of the chains and of the partition shown, as its fields."""
     kept = np.array([[draw.point for draw in chain.kept] for chain in chains])
     found = {name: mixing(kept[:, :, place]) for place, name in enumerate(WATCHED)}
     judged, sweeps = verdict(found, len(chains)), len(chains[0].trace)
@@ -175,9 +177,12 @@ def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
         "clusters by sweep": frozen(traces[:, :, 1].astype(np.int64)),
     }
     notes = [] if judged.mixed else [judged.text]
-    interrupted = sweeps < plan.sweeps
+    interrupted = sweeps < plan.sweeps or point.interrupted
     if interrupted:
         detail["interrupted"] = True
+    if point.interrupted:
+        notes.insert(0, "interrupted: the partition shown is a central draw, better ones were not searched for")
+    if sweeps < plan.sweeps:
         what = f"{kept.shape[1]} of {plan.draws} draws a chain"
         if sweeps <= plan.burn_in:
             what = f"the draw each chain stood at in its burn-in, after {sweeps} of {plan.burn_in} sweeps"

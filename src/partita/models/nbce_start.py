@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from partita.core.counting import label_counts
 from partita.core.iterate import iterate
-from partita.core.sampling import draw_sample
+from partita.core.sampling import collapsed, draw_sample
 from partita.core.soft import AnyEnsemble
 from partita.core.types import IntArray
 from partita.models.mixture import Counts
@@ -38,11 +38,12 @@ def begin(ensemble: AnyEnsemble, hyper: Hyper, start: str, rng: Generator) -> Co
     Of many rows a sample is enough, on which they form as they would on all; its counts are those of so few objects,
     lest chance look like structure, and are scaled up at the end.
     """
-    if len(ensemble) <= 2 * SAMPLE:
-        return merged(fragments(ensemble, hyper, start, rng), ensemble.offsets, hyper)
-    places, factors = draw_sample(ensemble.counts, SAMPLE, rng)
+    few, _ = collapsed(ensemble)
+    if len(few) <= 2 * SAMPLE:
+        return merged(fragments(few, hyper, start, rng), few.offsets, hyper)
+    places, factors = draw_sample(few.counts, SAMPLE, rng)
     most = float(factors.max())
-    part = ensemble.rows(places).with_counts(ensemble.counts[places] * factors / most)
+    part = few.rows(places).with_counts(few.counts[places] * factors / most)
     columns = merged(fragments(part, hyper, start, rng), part.offsets, hyper)
     run = iterate(partial(step, part, False), first_state(columns, hyper), tol=FORMED, max_iter=FORMING)
     formed = next_columns(part, run.state)

@@ -6,13 +6,14 @@ from typing import Any, Generic, TypeVar, cast
 
 from numpy.random import Generator
 
+from partita.core.counting import assigned, unit_weights
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import Interrupted, Run, Tick
 from partita.core.progress import report
-from partita.core.sampling import draw_sample
+from partita.core.sampling import collapsed, draw_sample
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import IntArray
-from partita.models.mixture import Counts, softened
+from partita.models.mixture import Counts, maximise, scores_of, softened
 from partita.starts import STARTS
 
 S = TypeVar("S")
@@ -44,17 +45,30 @@ class Runs(Generic[S]):
 
 
 def start_labels(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> IntArray:
-    """(n,) labels of the named start; memberships are taken for their likeliest labels."""
-    return STARTS[start](ensemble if isinstance(ensemble, Ensemble) else ensemble.harden(), k, rng)
+    """(n,) labels of the named start, the same for equal rows; memberships are taken for their likeliest labels."""
+    few, inverse = collapsed(ensemble)
+    return STARTS[start](few if isinstance(few, Ensemble) else few.harden(), k, rng)[inverse]
 
 
 def sample_of(ensemble: E, k: int, rng: Generator) -> E:
     """Rows enough to start from: all of few, or some thousands that stand for all."""
     size = max(SAMPLE, SAMPLE_PER_CLUSTER * k)
-    if len(ensemble) <= 2 * size:
+    few, _ = collapsed(ensemble)
+    if len(few) <= 2 * size:
         return ensemble
-    places, factors = draw_sample(ensemble.counts, size, rng)
-    return cast(E, ensemble.rows(places).with_counts(ensemble.counts[places] * factors))
+    places, factors = draw_sample(few.counts, size, rng)
+    return cast(E, few.rows(places).with_counts(few.counts[places] * factors))
+
+
+def placed_start(ensemble: Ensemble, start: str, k: int, rng: Generator) -> IntArray:
+    """(n,) labels of a start for every row: of many rows those of a sample, the others where they fit best."""
+    part = sample_of(ensemble, k, rng)
+    labels = start_labels(part, start, k, rng)
+    if part is ensemble:
+        return labels
+    counts = softened(part, labels, k)
+    fitted = maximise(counts._replace(labels=counts.labels + 1 / k), part.offsets, 0.0, unit_weights(part))
+    return assigned(ensemble, scores_of(fitted, ensemble), fitted.log_weights)[0]
 
 
 def start_counts(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> Counts:

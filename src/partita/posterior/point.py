@@ -32,6 +32,8 @@ class Point(NamedTuple):
     """Whether every partition was tried, so that none is better; else a search found none better."""
     limited: bool = False
     """Whether it has as many clusters as the search may have, so that a finer one may be better."""
+    interrupted: bool = False
+    """Whether the user stopped the search (Ctrl-C), so that it is a central one of the draws."""
 
 
 def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int | None = None) -> Point:
@@ -41,7 +43,7 @@ def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int
     central draw; at single objects (or, where there are many, the draw of most clusters), which merge; and then in turn
     at objects placed one after another in random order, at a random draw, and twice at random clusters, which first
     settle with their number kept. A search moves single objects, merges clusters and deals clusters out anew while the
-    loss falls; the answer is the same for any number of threads.
+    loss falls; the answer is the same for any number of threads. Ctrl-C ends it with the central draw.
 
     >>> draws = Draws.of([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 2]])
     >>> best_partition(draws, rng=np.random.default_rng(0)).labels.tolist()
@@ -49,17 +51,20 @@ def best_partition(draws: Draws, loss: Loss = "vi", *, rng: Generator, runs: int
     """
     setup = set_up(draws, check_loss(loss))
     problem = setup.problem
-    exact = len(problem.rows) <= FEW_ROWS
+    exact, stopped = len(problem.rows) <= FEW_ROWS, False
     if exact:
         found = [every_partition(problem)]
     else:
         starts = _starts(draws, loss, setup, rng, runs or _runs(draws, problem.rows.shape))
         tasks = list(zip(starts, rng.spawn(len(starts)), strict=True))
-        found = map_threads(lambda task: search(problem, *task), tasks, "searching for the best partition")
+        try:
+            found = map_threads(lambda task: search(problem, *task), tasks, "searching for the best partition")
+        except KeyboardInterrupt:
+            found, stopped = [starts[0].labels], True
     results = [_result(labels, setup, draws, loss) for labels in found]
     labels, least = min(results, key=lambda result: result[1])
     limited = int(labels.max()) + 1 == most_clusters(problem) < len(problem.rows)
-    return Point(labels, least, exact, limited)
+    return Point(labels, least, exact, limited, stopped)
 
 
 def _runs(draws: Draws, shape: tuple[int, ...]) -> int:

@@ -64,7 +64,7 @@ class Summary(FrozenArrays):
 
 
 def summarise(
-    draws: Any, loss: Loss = "vi", *, level: float = 0.95, seed: int | None = None, threads: int | None = None
+    draws: Any, loss: Loss = "vi", *, level: float = 0.95, seed: int | None = 0, threads: int | None = None
 ) -> Summary:
     """What draws of partitions say: the partition nearest to them, its credible ball, how sure objects are.
 
@@ -78,7 +78,7 @@ def summarise(
     level
         The share of the posterior that the credible ball holds.
     seed
-        Fixes the search; a new one is drawn, and told, if it is left out.
+        Fixes the search; None draws a new one, which the summary tells.
     threads
         Most threads; the result is the same for any number.
 
@@ -96,6 +96,8 @@ def summarise(
     unknown = int(np.count_nonzero(point.labels == MISSING))
     if unknown:
         notes.append(f"{unknown} of {len(point.labels)} objects have no label in the draws: label {MISSING}")
+    if point.interrupted:
+        notes.append("interrupted: the partition is a central draw, better ones were not searched for")
     if point.limited:
         notes.append("the partition has as many clusters as a search of this size may have; a finer one may be better")
     return Summary(

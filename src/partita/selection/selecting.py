@@ -12,6 +12,7 @@ import numpy as np
 
 from partita.core.consensus import Consensus
 from partita.core.errors import MethodError, ParameterError, PartitaError
+from partita.core.interrupts import passed
 from partita.core.method import checked_k
 from partita.core.progress import steps
 from partita.core.rng import named
@@ -133,6 +134,7 @@ class _Work:
         job: Callable[[], Consensus] = partial(self.fitting.fit, k)
         if number is not None:
             job = partial(subset_fit, self.fitting, k, self.subsets[number], number)
+        before = passed()
         try:
             result = job()
         except FAILURES as error:
@@ -142,9 +144,11 @@ class _Work:
             raise KeyboardInterrupt  # the method kept its best state, but this k is not finished
         if number is not None:
             self.labels[task] = result.labels
-            return
-        _check_criterion(self.criterion, self.figures(result), bool(self.subsets), self.fitting.asked.name)
-        self.found[k] = result
+        else:
+            _check_criterion(self.criterion, self.figures(result), bool(self.subsets), self.fitting.asked.name)
+            self.found[k] = result
+        if passed() != before:
+            raise KeyboardInterrupt  # pressed while this fit was laid out: it is kept, no other is begun
 
     def figures(self, result: Consensus) -> dict[str, Any]:
         """What a fit tells; methods made of methods tell of one that need not be the same for every k."""

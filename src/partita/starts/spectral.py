@@ -9,11 +9,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from partita.core.blas import one_thread
 from partita.core.counting import label_columns
 from partita.core.ensemble import Ensemble
+from partita.core.memory import check_memory
 from partita.core.threads import CHUNK, map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.overlap import add_overlaps
@@ -25,6 +27,12 @@ LEAST_ROWS = 1 << 11
 """Rows worth a table of overlaps of their own."""
 MOST_TABLES = 1 << 28
 """Bytes that the partial tables of overlaps may take together."""
+MOST_DENSE = 2000
+"""Base clusters up to which every two have a cell in the table of overlaps; beyond, those that share an object."""
+CELL = 40
+"""Bytes that a cell of the sparse table takes while it is made."""
+LANCZOS_STEPS, POWER_STEPS = 100, 100
+"""Most restarts of the Lanczos iterations on a sparse table, and steps of the power iterations if they fail."""
 
 
 def spectral_start(
@@ -47,8 +55,11 @@ def cluster_weights(ensemble: Ensemble, theta: float) -> FloatArray:
     H(C) is the entropy, in bits, of the labels of C's members in every clustering, summed over clusterings; where
     labels are missing, over the members whose label is known.
     """
-    shared = overlaps(ensemble, ensemble.counts)
     column = label_columns(ensemble.offsets)
+    if len(column) > MOST_DENSE:
+        bits = _sparse_bits(sparse_overlaps(ensemble, ensemble.counts), column)
+        return np.asarray(np.exp(-bits / (theta * len(ensemble.sizes))))
+    shared = overlaps(ensemble, ensemble.counts)
     known = np.add.reduceat(shared, ensemble.offsets[:-1], axis=1)
     share = shared / np.maximum(known, 1e-300)[:, column]
     bits = -np.where(share > 0, share * np.log2(np.where(share > 0, share, 1.0)), 0.0).sum(axis=1)
@@ -72,6 +83,33 @@ def overlaps(ensemble: Ensemble, amounts: FloatArray) -> FloatArray:
     return np.asarray(upper + np.triu(upper, 1).T)
 
 
+def sparse_overlaps(ensemble: Ensemble, amounts: FloatArray) -> csr_array:
+    """The same table where few pairs of base clusters share objects."""
+    size, columns = int(ensemble.offsets[-1]), len(ensemble.sizes)
+    cells = min(size * size, len(ensemble) * columns * columns)
+    way = 'start elsewhere (start="kmeans++" or "base"), or take voting or mcla'
+    check_memory(CELL * cells, f"the graph of {size} base clusters", way)
+    total = csr_array((size, size))
+    for start in range(0, len(ensemble), CHUNK):
+        labels = ensemble.labels[start : start + CHUNK]
+        known = labels >= 0
+        ends = (labels.astype(np.int64) + ensemble.offsets[:-1])[known]
+        places = np.concatenate([[0], np.cumsum(np.count_nonzero(known, axis=1))])
+        part = csr_array((np.ones(len(ends)), ends, places), (len(labels), size))
+        total = total + part.T @ (part * amounts[start : start + CHUNK, None])
+    return csr_array(total)
+
+
+def _sparse_bits(shared: csr_array, column: IntArray) -> FloatArray:
+    """(t,) the entropy of each base cluster, from the sparse table."""
+    rows = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
+    wide = int(column[-1]) + 1
+    group = rows * wide + column[shared.indices]
+    known = np.bincount(group, weights=shared.data, minlength=shared.shape[0] * wide)
+    share = shared.data / known[group]
+    return np.asarray(np.bincount(rows, weights=-share * np.log2(share), minlength=shared.shape[0]))
+
+
 def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> NDArray[np.float32]:
     """(n, k) rows in the space of the k leading eigenvectors, each of length 1, in single precision.
 
@@ -79,14 +117,44 @@ def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> NDArray[np.float32]:
     carried over to the rows by D⁻¹ B (Li, Wu and Chang 2012).
     """
     degree = lifted(ensemble, edges[:, None])[:, 0]
-    graph = overlaps(ensemble, ensemble.counts / degree) * np.outer(edges, edges)
-    scale = 1 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
-    with one_thread():
-        vectors = leading(graph * np.outer(scale, scale), min(k, len(graph)))
+    if len(edges) > MOST_DENSE:
+        scale, vectors = _sparse_vectors(ensemble, ensemble.counts / degree, edges, k)
+    else:
+        graph = overlaps(ensemble, ensemble.counts / degree) * np.outer(edges, edges)
+        scale = 1 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
+        with one_thread():
+            vectors = leading(graph * np.outer(scale, scale), min(k, len(graph)))
     points = np.empty((len(ensemble), vectors.shape[1]), np.float32)
     tables = np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
     map_chunks(partial(lift_rows, ensemble.labels, ensemble.offsets, tables, points), len(ensemble))
     return points
+
+
+def _sparse_vectors(
+    ensemble: Ensemble, amounts: FloatArray, edges: FloatArray, k: int
+) -> tuple[FloatArray, FloatArray]:
+    """(t,) the scale of each base cluster, and (t, k) the leading eigenvectors of the scaled graph.
+
+    Those of the base clusters that hold objects; the others' parts are 0. Where the Lanczos iterations do not end, a
+    fixed number of power iterations comes near enough.
+    """
+    graph = diags_array(edges) @ sparse_overlaps(ensemble, amounts) @ diags_array(edges)
+    degrees = np.asarray(graph.sum(axis=1))
+    there = np.flatnonzero(degrees > 0)
+    scale = 1 / np.sqrt(np.maximum(degrees, 1e-300))
+    part = csr_array(diags_array(scale[there]) @ csr_array(graph)[there][:, there] @ diags_array(scale[there]))
+    count = min(k, len(there) - 1)
+    found = np.zeros((len(edges), count))
+    with one_thread():
+        try:
+            values, vectors = eigsh(part, count, which="LA", v0=np.ones(len(there)), maxiter=LANCZOS_STEPS, tol=1e-6)
+            found[there] = vectors[:, np.argsort(-values, kind="stable")]
+        except ArpackNoConvergence:
+            vectors = np.random.default_rng(0).standard_normal((len(there), count))
+            for _ in range(POWER_STEPS):
+                vectors, _ = np.linalg.qr(part @ vectors)
+            found[there] = vectors
+    return scale, found
 
 
 def leading(matrix: FloatArray, count: int) -> FloatArray:
