@@ -37,3 +37,16 @@ def test_draws_for_objects_repeat_rows_and_mark_unknown_ones():
 def test_what_is_no_draws_is_refused(labels, chain, words):
     with pytest.raises(TableError, match=words):
         Draws.of(labels, chain)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64, ">i4"])
+def test_names_of_any_size_and_kind(kind):
+    rng = np.random.default_rng(0)
+    table = rng.integers(100, size=(5, 40)).astype(kind)
+    expected = [[list(dict.fromkeys(row.tolist())).index(value) for value in row.tolist()] for row in table]
+    assert Draws.of(table).labels.tolist() == expected
+    if np.dtype(kind).itemsize >= 4:
+        assert Draws.of(table.astype(np.int64) * 10**15 + 7).labels.tolist() == expected
+        wide = table.astype(np.int64) * 10**15
+        wide[:, 3] = -(10**15)
+        assert (Draws.of(wide).labels[:, 3] == -1).all() and (np.delete(Draws.of(wide).labels, 3, axis=1) >= 0).all()

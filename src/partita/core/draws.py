@@ -1,13 +1,19 @@
 """Draws: partitions of the same objects, sampled from a distribution over partitions."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita.core.coding import MissingRule, code_integers
 from partita.core.errors import TableError
-from partita.core.types import MISSING, FrozenArrays, IntArray, smallest_type
+from partita.core.threads import map_chunks
+from partita.core.types import MISSING, FrozenArrays, IntArray, sealed, smallest_type
+from partita.kernels.codes import number_rows_apart
+
+MOST_CODES: Final = 1 << 20
+"""Names of clusters up to which they are looked up in a table; larger ones are sorted first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +40,12 @@ class Draws(FrozenArrays):
         from_chain = np.zeros(len(table), np.int64) if chain is None else np.asarray(chain, np.int64)
         if from_chain.shape != (len(table),):
             raise TableError(f"{len(table)} draws and the chains of {from_chain.size}; give one chain a draw")
-        names = [f"draw {row}" for row in range(len(table))]
-        objects = np.maximum(table, MISSING) if table.dtype.kind == "i" else table
-        codes, _ = code_integers(np.ascontiguousarray(objects.T), MISSING, names, MissingRule(said=True))
+        codes = _numbered(table)
         absent = codes == MISSING
-        if (absent.any(axis=1) != absent.all(axis=1)).any():
-            place = int(np.flatnonzero(absent.any(axis=1) != absent.all(axis=1))[0])
+        if absent.any() and (absent != absent[0]).any():
+            place = int(np.flatnonzero((absent != absent[0]).any(axis=0))[0])
             raise TableError(f"object {place} has a label in some draws only; every draw must place every object")
-        largest = int(codes.max(initial=0)) + 1
-        return cls(np.ascontiguousarray(codes.T, smallest_type(largest)), from_chain)
+        return cls(codes, from_chain)
 
     def for_objects(self, rows: IntArray) -> "Draws":
         """The draws for objects of which each has one of the rows; MISSING where it has none."""
@@ -61,3 +64,17 @@ class Draws(FrozenArrays):
     def __repr__(self) -> str:
         chains = len(np.unique(self.chain))
         return f"Draws({len(self)} partitions of {self.labels.shape[1]} objects from {chains} chains)"
+
+
+def _numbered(table: NDArray[Any]) -> IntArray:
+    """Each row's clusters by first appearance, below 0 all MISSING, in the smallest type."""
+    width = int(table.max()) + 1
+    if width > MOST_CODES:
+        values, places = np.unique(table, return_inverse=True)
+        table = places.reshape(table.shape) - np.searchsorted(values, 0)
+        width = len(values)
+    values = np.ascontiguousarray(table, np.int64 if table.dtype.kind == "u" else table.dtype.newbyteorder("="))
+    codes = np.empty(values.shape, smallest_type(min(max(width, 1), values.shape[1])))
+    rows = max(1, (1 << 20) // values.shape[1])
+    most = map_chunks(partial(number_rows_apart, sealed(values), max(width, 1), codes), len(values), rows)
+    return codes.astype(smallest_type(max(most)), copy=False)

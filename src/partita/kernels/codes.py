@@ -1,5 +1,7 @@
 """From integer label values to the codes 0, 1, 2, … in order of first appearance."""
 
+import numpy as np
+
 from partita.kernels.compiling import Array, kernel
 
 
@@ -35,6 +37,27 @@ def first_codes(values: Array, sentinel: int, low: Array, offsets: Array, codes:
                     codes[place] = found[j]
                     found[j] += 1
                     left -= 1
+
+
+@kernel
+def number_rows_apart(values: Array, width: int, out: Array, start: int, stop: int) -> int:
+    """Number the values 0 … width - 1 of each row by first appearance, below 0 all to -1; returns the most of a row."""
+    codes = np.empty(width, np.int32)
+    most = 0
+    for s in range(start, stop):
+        codes[:] = -1
+        found = 0
+        for i in range(values.shape[1]):
+            x = values[s, i]
+            if x < 0:
+                out[s, i] = -1
+                continue
+            if codes[x] < 0:
+                codes[x] = found
+                found += 1
+            out[s, i] = codes[x]
+        most = max(most, found)
+    return most
 
 
 @kernel
