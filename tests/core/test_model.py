@@ -82,7 +82,7 @@ def test_a_table_without_names_must_have_as_many_columns():
 
 
 def test_unseen_labels_are_counted():
-    with pytest.warns(PartitaWarning, match="3 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="3 labels were never seen in training and are treated"):
         labels = model("best").predict([["z", 1], ["x", 99], [None, 10]])
     assert labels.tolist() == [-1, int(np.argmax(BIAS + TABLES[0][:, 0])), int(np.argmax(BIAS + TABLES[1][:, 0]))]
 
@@ -255,11 +255,11 @@ def test_held_out_rows_of_the_same_ensemble():
     labels = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [2, 1]])
     ensemble = Ensemble.from_labels(labels)
     result = partita.consensus(ensemble.rows([0, 1, 2, 3]), "mm", 2)
-    with pytest.warns(PartitaWarning, match="1 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="1 label was never seen in training and is treated"):
         assert result.predict(ensemble.rows([4])).tolist() == [1]
-    with pytest.warns(PartitaWarning, match="1 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="1 label was never seen in training and is treated"):
         assert result.log_likelihood(ensemble.rows([4])) == pytest.approx(np.log(0.5))
-    with pytest.warns(PartitaWarning, match="1 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="1 label was never seen in training and is treated"):
         assert result.predict(SoftEnsemble.from_hard(ensemble.rows([4]))).tolist() == [1]
 
 
