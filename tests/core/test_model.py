@@ -96,7 +96,7 @@ def test_blanks_are_no_unseen_labels(blank):
 def test_floats_booleans_and_integers():
     codes = model().encode([["x", 10.0], ["x", 20], ["x", True]]).labels
     assert codes[:, 1].tolist() == [0, 1, 2]
-    with pytest.warns(PartitaWarning, match="1 labels"):
+    with pytest.warns(PartitaWarning, match="1 label was"):
         assert model().encode([["x", 1]]).labels[0].tolist() == [0, -1]
 
 
@@ -190,6 +190,15 @@ def test_impossible_rows_are_found_exactly(seed):
             scores.append(score)
         assert np.allclose(found.log_chances[i], np.logaddexp.reduce(scores))
     assert np.isfinite(found.membership).all() and np.allclose(found.membership.sum(axis=1), 1)
+
+
+def test_a_dead_component_makes_nothing_possible():
+    """It would allow every label, but no object comes from it; with a share it does."""
+    tables = (np.array([[0.0, IMPOSSIBLE], [np.log(0.5), np.log(0.5)]]),)
+    for bias, expected in (([0.0, IMPOSSIBLE], -np.inf), (np.log([0.75, 0.25]), np.log(0.125))):
+        model = ColumnModel(np.array(bias), tables, "softmax", ("a",), ((0, 1),), weights=np.ones(1))
+        for rows in ([[1]], SoftEnsemble.from_memberships({"a": [[0.0, 1.0]]})):
+            assert model.assign(model.coded(rows).rows).log_chances.tolist() == [pytest.approx(expected)]
 
 
 TWINS = Ensemble.from_labels([["a"] * 80, ["a"] * 80, ["b"] * 80, ["b"] * 80], transpose=False)
