@@ -426,6 +426,11 @@ def test_command_mistakes(words, expected):
     assert "\n" not in str(done.exception)
 
 
+def test_an_unknown_criterion_is_refused_before_the_file_is_read():
+    done = invoke("nowhere.csv", "--criterion", "foo")
+    assert done.exit_code == 1 and "criterion='foo' is not known; choose one of bic" in str(done.exception)
+
+
 def test_command_interrupted(monkeypatch):
     def act(k, _):
         if k == 4:

@@ -82,7 +82,7 @@ def test_a_table_without_names_must_have_as_many_columns():
 
 
 def test_unseen_labels_are_counted():
-    with pytest.warns(PartitaWarning, match="3 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="3 labels were never seen in training and are treated"):
         labels = model("best").predict([["z", 1], ["x", 99], [None, 10]])
     assert labels.tolist() == [-1, int(np.argmax(BIAS + TABLES[0][:, 0])), int(np.argmax(BIAS + TABLES[1][:, 0]))]
 
@@ -96,7 +96,7 @@ def test_blanks_are_no_unseen_labels(blank):
 def test_floats_booleans_and_integers():
     codes = model().encode([["x", 10.0], ["x", 20], ["x", True]]).labels
     assert codes[:, 1].tolist() == [0, 1, 2]
-    with pytest.warns(PartitaWarning, match="1 labels"):
+    with pytest.warns(PartitaWarning, match="1 label was"):
         assert model().encode([["x", 1]]).labels[0].tolist() == [0, -1]
 
 
@@ -192,6 +192,15 @@ def test_impossible_rows_are_found_exactly(seed):
     assert np.isfinite(found.membership).all() and np.allclose(found.membership.sum(axis=1), 1)
 
 
+def test_a_dead_component_makes_nothing_possible():
+    """It would allow every label, but no object comes from it; with a share it does."""
+    tables = (np.array([[0.0, IMPOSSIBLE], [np.log(0.5), np.log(0.5)]]),)
+    for bias, expected in (([0.0, IMPOSSIBLE], -np.inf), (np.log([0.75, 0.25]), np.log(0.125))):
+        model = ColumnModel(np.array(bias), tables, "softmax", ("a",), ((0, 1),), weights=np.ones(1))
+        for rows in ([[1]], SoftEnsemble.from_memberships({"a": [[0.0, 1.0]]})):
+            assert model.assign(model.coded(rows).rows).log_chances.tolist() == [pytest.approx(expected)]
+
+
 TWINS = Ensemble.from_labels([["a"] * 80, ["a"] * 80, ["b"] * 80, ["b"] * 80], transpose=False)
 """So many clusterings that the chance of the other cluster's labels falls to 0, not only near it."""
 
@@ -255,11 +264,11 @@ def test_held_out_rows_of_the_same_ensemble():
     labels = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [2, 1]])
     ensemble = Ensemble.from_labels(labels)
     result = partita.consensus(ensemble.rows([0, 1, 2, 3]), "mm", 2)
-    with pytest.warns(PartitaWarning, match="1 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="1 label was never seen in training and is treated"):
         assert result.predict(ensemble.rows([4])).tolist() == [1]
-    with pytest.warns(PartitaWarning, match="1 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="1 label was never seen in training and is treated"):
         assert result.log_likelihood(ensemble.rows([4])) == pytest.approx(np.log(0.5))
-    with pytest.warns(PartitaWarning, match="1 labels were never seen"):
+    with pytest.warns(PartitaWarning, match="1 label was never seen in training and is treated"):
         assert result.predict(SoftEnsemble.from_hard(ensemble.rows([4]))).tolist() == [1]
 
 

@@ -206,6 +206,7 @@ BAD_ARRAYS = {
     "deep JSON": lambda arrays: arrays | {"about": np.array(b"[" * 100_000)},
     "no text": lambda arrays: {name: array for name, array in arrays.items() if name != "about"},
     "no bias": lambda arrays: {name: array for name, array in arrays.items() if name != "bias"},
+    "no weights": lambda arrays: {name: array for name, array in arrays.items() if name != "weights"},
     "no tables": lambda arrays: {name: array for name, array in arrays.items() if name != "tables"},
 }
 
@@ -220,6 +221,13 @@ def test_arrays_are_checked(path, case):
     assert str(path) in str(raised.value) and "\n" not in str(raised.value)
 
 
+def raised(tables):
+    """The chance of the first label in the last component raised by a thousandth of 1, of all others as it was."""
+    found = tables.copy()
+    found[0, -1] = np.log(np.exp(found[0, -1]) + 0.001)
+    return found
+
+
 BAD_VALUES = {
     "negative alpha": ("bce-vb", {"bias": lambda bias: np.array([-1e300, 1.0, 1.0])}),
     "alpha of 0": ("bce-vb", {"bias": lambda bias: bias * 0}),
@@ -232,6 +240,19 @@ BAD_VALUES = {
     "no weight": ("mm", {"weights": lambda weights: weights * 0}),
     "no weight in bce": ("bce-vb", {"weights": lambda weights: weights * 0}),
     "infinite weight": ("bce-vb", {"weights": lambda weights: weights * np.inf}),
+    "weights above 1 on average": ("mm", {"weights": lambda weights: weights * 1.001}),
+    "weights above 1 in bce": ("bce-vb", {"weights": lambda weights: weights * 1.001}),
+    "weights beyond numbers": ("mm", {"weights": lambda weights: weights * 1e308}),
+    "chances of components above 1": ("mm", {"bias": lambda bias: np.minimum(bias + 0.001, 0)}),
+    "chances of components below 1": ("mm", {"bias": lambda bias: bias - 0.001}),
+    "components all dead": ("mm", {"bias": lambda bias: bias * 0 - 1e8}),
+    "chances of labels above 1": ("mm", {"tables": lambda tables: tables * 0}),
+    "chances of a label too high": ("mm", {"tables": lambda tables: raised(tables)}),
+    "chances of labels above 1 in bce": ("bce-vb", {"tables": lambda tables: tables * 0}),
+    "chances of a label too high in bce": ("bce-vb", {"tables": lambda tables: raised(tables)}),
+    "chances of labels above 1 in nbce": ("nbce-vb", {"tables": lambda tables: raised(tables)}),
+    "components shared out twice": ("nbce-vb", {"shares": lambda shares: shares * 1.001}),
+    "shares beyond numbers": ("nbce-cvb", {"shares": lambda shares: shares + 1e308}),
     "negative shares": ("voting", {"tables": lambda tables: tables - 1}),
 }
 
@@ -263,6 +284,36 @@ def test_extreme_values_of_fits_are_accepted(path, method, options):
     result = fitted(method, **options)
     table = noisy(missing=0.1)
     assert np.array_equal(saved(result, path).predict(table), result.predict(table))
+
+
+@pytest.mark.parametrize("weights", [[5, 1, 0.1, 0, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1e-320]])
+@pytest.mark.parametrize("method", ["mm", "bce-vb", "bce-gibbs", "nbce-vb", "nbce-cvb", "nbce-gibbs"])
+def test_weights_of_clusterings_survive_a_file(path, method, weights):
+    """A model of weighted clusterings, one of which knows nothing of a label that others have, is no damaged one."""
+    table = noisy(missing=0.1)
+    labels = np.where(table.labels < 0, -1, table.labels)
+    labels[:, 1] = np.where(np.arange(len(labels)) == 4, 9, -1)
+    table = partita.Ensemble.from_labels(labels, missing=-1, weights=weights)
+    short = {"burn_in": 2, "draws": 5} if method.endswith("gibbs") else {}
+    result = partita.consensus(table, method, 3, **short)
+    loaded = saved(result, path)
+    assert np.array_equal(loaded.weights, result.model.weights)
+    assert np.array_equal(loaded.predict(table), result.predict(table))
+
+
+@pytest.mark.parametrize("case", ["few", "light", "dead"])
+def test_probabilities_that_sum_to_less_are_accepted(path, case):
+    """Labels may keep a chance for others, weights may be small, and a dead component counts 0."""
+    partita.save_model(fitted(), path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    if case == "few":
+        arrays["tables"] = arrays["tables"] - 1
+    if case == "light":
+        arrays |= {"weights": arrays["weights"] / 2, "tables": arrays["tables"] / 2}
+    if case == "dead":
+        arrays["bias"] = np.array([np.log(0.5), -1e8, np.log(0.5)])
+    assert np.array_equal(partita.load_model(rewritten(path, arrays)).bias, arrays["bias"])
 
 
 def test_timestamps_come_back(path, tmp_path):

@@ -16,6 +16,7 @@ from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.counting import unit_weights
 from partita.core.dirichlet import Bce, Inner, add_sums, infer, leaning_gamma
+from partita.core.errors import ParameterError
 from partita.core.prepare import prepare
 from partita.core.threads import thread_limit
 from partita.kernels.dirichlet import digamma
@@ -468,3 +469,14 @@ def test_labels_that_never_occur_are_no_parameters():
     for method in ("mm", "bce-vb"):
         counted = [partita.consensus(table, method, 3).detail["free parameters"] for table in (hard, wide)]
         assert counted[0] == counted[1]
+
+
+def test_a_concentration_that_is_not_fitted_is_no_free_parameter():
+    fitted, kept = (partita.consensus(noisy(), "bce-vb", 3, learn_alpha=learn) for learn in (True, False))
+    assert fitted.detail["free parameters"] == 3 + 3 * 7 * 3 and kept.detail["free parameters"] == 3 * 7 * 3
+
+
+def test_smoothing_has_a_limit():
+    with pytest.raises(ParameterError, match=r"smoothing=1e\+100 is out of range; give float >= 0 and <= 1000000"):
+        partita.consensus(noisy(), "bce-vb", 3, smoothing=1e100)
+    assert np.isfinite(partita.consensus(noisy(), "bce-vb", 3, smoothing=1e6).trace).all()

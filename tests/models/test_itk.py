@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import partita
 from partita import Ensemble, SoftEnsemble
+from partita.core.errors import ParameterError
 from partita.core.prepare import prepare
-from partita.models import itk
+from partita.models import itk, restarts
 from tests.core.oracles import steady
 from tests.samples import noisy_labels, noisy_soft, same_partition
 
@@ -123,6 +124,61 @@ def test_smoothed_centroids_are_the_definition(seed):
     logs = found.scores / space.weight[:, None]
     for c in range(3):
         assert np.allclose(np.exp(logs[:, c]), np.concatenate(means[c]), atol=1e-12)
+
+
+@steady
+@given(seeds, st.integers(1, 4), st.sampled_from([0.3, 2.0]))
+def test_the_smoothed_divergence_is_that_of_imaginary_objects_too(seed, k, smoothing):
+    """Each cluster has so many of them, spread like all objects, an even part in every clustering."""
+    soft, rng = sample(seed)
+    chosen = rng.integers(k, size=len(soft)).astype(np.int32)
+    means, overall = slow_means(soft, chosen, k, smoothing), slow_means(soft, np.zeros(len(soft), np.int32), 1)[0]
+    expected = sum(soft.counts[i] * slow_divergence(soft, i, means[chosen[i]]) for i in range(len(soft)))
+    weights = soft.weights / soft.weights.mean()
+    for mean in means:
+        for j, weight in enumerate(weights):
+            for p, q in zip(overall[j], mean[j], strict=True):
+                expected += weight * smoothing / len(weights) * p * np.log(p / q) if p > 0 else 0.0
+    found = itk.partition(itk.describe(soft), chosen, k, smoothing)
+    assert found.divergence == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+@pytest.mark.parametrize("kind", ["hard", "soft"])
+def test_a_clustering_of_which_a_sample_knows_nothing(kind, smoothing):
+    """Warnings are errors here; its labels speak for no cluster, and the others are what they are without it."""
+    rows = [[0, 0, -1], [0, 1, -1], [1, 1, -1], [1, 0, 0], [1, 0, 1], [1, 0, 2]]
+    hard = Ensemble.from_labels(rows, missing=-1, transpose=False).rows([0, 1, 2])
+    part, two = hard, hard.columns([0, 1])
+    if kind == "soft":
+        part, two = SoftEnsemble.from_hard(part), SoftEnsemble.from_hard(two)
+    space, start = itk.describe(part), np.array([0, 0, 1], np.int32)
+    assert space.overall == pytest.approx([2 / 3, 1 / 3, 1 / 3, 2 / 3, 1 / 3, 1 / 3, 1 / 3])
+    found = itk.partition(space, start, 2, smoothing)
+    assert np.allclose(found.scores[4:], np.log(1 / 3)) and np.isfinite(found.scores).all()
+    without = itk.partition(itk.describe(two), start, 2, smoothing * 2 / 3)
+    assert np.allclose(found.scores[:4], without.scores) and found.divergence == pytest.approx(without.divergence)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+def test_many_rows_with_a_sparse_clustering(smoothing, monkeypatch):
+    """Only two rows have a label in the last clustering; most samples of the starts have neither of them."""
+    monkeypatch.setattr(restarts, "SAMPLE", 400)
+    labels, truth = noisy_labels(n=3000, r=10, k=4, noise=0.3)
+    sparse = np.full(3000, -1)
+    sparse[:2] = 0, 1
+    table = Ensemble.from_labels(np.column_stack([labels, sparse]), missing=-1)
+    assert len(prepare(table).ensemble) > 1500
+    for seed in range(6):
+        result = partita.consensus(table, "itk", 4, seed=seed, smoothing=smoothing)
+        assert np.isfinite(result.trace).all() and all(np.isfinite(part).all() for part in result.model.tables)
+        assert partita.evaluate(result, truth=truth)["nmi"] > 0.9
+
+
+def test_smoothing_has_a_limit():
+    with pytest.raises(ParameterError, match=r"smoothing=1e\+100 is out of range; give float >= 0 and <= 1000000"):
+        partita.consensus(noisy_soft(), "itk", 3, smoothing=1e100)
+    assert np.isfinite(partita.consensus(noisy_soft(), "itk", 3, smoothing=1e6).trace).all()
 
 
 @pytest.mark.parametrize("seed", range(6))

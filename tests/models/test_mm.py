@@ -9,6 +9,7 @@ import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.counting import unit_weights
+from partita.core.errors import ParameterError
 from partita.core.prepare import prepare
 from partita.kernels.scores import IMPOSSIBLE
 from partita.models import mm
@@ -206,6 +207,43 @@ def test_stable_labels_end_a_run():
     late = partita.consensus(ensemble, "mm", 4, tol=0, max_iter=20)
     assert early.converged and len(early.trace) < len(late.trace) and not late.converged
     assert "not converged" in " ".join(late.notes)
+
+
+@pytest.mark.parametrize("kind", ["hard", "soft"])
+def test_a_run_ends_when_the_labels_have_stood_still_so_long(kind):
+    """Counted by hand from the labels after every iteration; they change late, and not in the first ones alone."""
+    ensemble = noisy(n=200, noise=0.6, missing=0.1, seed=2)
+    ensemble = ensemble if kind == "hard" else SoftEnsemble.from_hard(ensemble)
+    start = softened(ensemble, (np.arange(len(ensemble)) % 4).astype(np.int32), 4)
+    labels = []
+    for rounds in range(1, 61):
+        run = mm.one_run(ensemble, mm.Params(tol=0, max_iter=rounds), start)
+        labels.append(memberships(run.state.params, ensemble)[0].argmax(axis=1))
+    for stable in (1, 2, 4):
+        still = (all(np.array_equal(labels[t], labels[t - s]) for s in range(1, stable + 1)) for t in range(stable, 60))
+        expected = stable + 1 + next(place for place, holds in enumerate(still) if holds)
+        run = mm.one_run(ensemble, mm.Params(tol=0, stable=stable), start)
+        assert run.converged and len(run.trace) == expected > stable + 2
+
+
+@pytest.mark.parametrize("kind", ["hard", "soft"])
+def test_the_fingerprint_tells_which_row_has_which_leader(kind):
+    """Two rows that change places change it, though as many rows as before have each leader."""
+    ensemble = Ensemble.from_labels([[0, 0], [1, 1], [0, 0]], transpose=False)
+    ensemble = ensemble if kind == "hard" else SoftEnsemble.from_hard(ensemble)
+    chances = np.log([[0.9, 0.1], [0.1, 0.9]] * 2)
+    params = Mixture(np.log([0.5, 0.5]), chances)
+    first, second, again = (at_site(params, ensemble.rows(rows)) for rows in ([0, 1], [1, 0], [2, 1]))
+    assert first.leaders != second.leaders and first.leaders == again.leaders
+    swapped = at_site(Mixture(params.log_weights, np.ascontiguousarray(chances[:, ::-1])), ensemble.rows([0, 1]))
+    assert swapped.leaders == second.leaders
+
+
+def test_smoothing_has_a_limit():
+    with pytest.raises(ParameterError, match=r"smoothing=1e\+100 is out of range; give float >= 0 and <= 1000000"):
+        partita.consensus(noisy(), "mm", 4, smoothing=1e100)
+    result = partita.consensus(noisy(), "mm", 4, smoothing=1e6)
+    assert np.isfinite(result.trace).all() and np.isfinite(result.membership).all()
 
 
 def test_weights_count_as_copies():

@@ -6,8 +6,9 @@ import pytest
 import partita
 from partita import Ensemble
 from partita.core.iterate import Interrupted, Run
-from partita.models import restarts
-from partita.models.restarts import best_of, sample_of
+from partita.core.prepare import prepare
+from partita.models import mm, restarts
+from partita.models.restarts import best_of, sample_of, start_counts
 from tests.samples import noisy, noisy_labels
 
 
@@ -20,6 +21,20 @@ def test_a_sample_is_enough_to_start_from(method, monkeypatch):
     result = partita.consensus(Ensemble.from_labels(labels, missing=-1), method, 4)
     assert partita.evaluate(result, truth=truth)["nmi"] > 0.95
     assert np.isfinite(result.trace).all()
+
+
+def test_labels_that_a_sample_lacks_are_possible_from_the_start(monkeypatch):
+    """Forty labels on one row each, of which a sample sees some: the others begin with a little in every cluster."""
+    monkeypatch.setattr(restarts, "SAMPLE", 500)
+    labels, _ = noisy_labels(n=2000, r=9, k=4, noise=0.3)
+    labels[::50, 0] = 4 + np.arange(40)
+    ensemble = prepare(Ensemble.from_labels(labels, missing=-1)).ensemble
+    part = sample_of(ensemble, 4, np.random.default_rng(0))
+    assert len(part) < len(ensemble) and any(len(np.unique(part.labels[:, j])) < 40 for j in range(9))
+    counts = start_counts(ensemble, "spectral", 4, np.random.default_rng(0))
+    assert counts.labels.min() > 0
+    run = mm.one_run(ensemble, mm.Params(max_iter=1), counts)
+    assert run.trace[0] > -100 * len(ensemble)  # an impossible label alone would cost 1e8
 
 
 def test_a_sample_stands_for_all(monkeypatch):

@@ -61,7 +61,9 @@ def select_k(
     """
     from partita.io import read
     from partita.selection import select_k as select
+    from partita.selection.criteria import check_known
 
+    check_known(criterion)
     numbers, output = numbers_of(ks), None if output == "-" else output
     _check_places(labels, output, plot)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)

@@ -172,8 +172,10 @@ class ColumnModel(FrozenArrays):
         """New rows under the training codes, with a warning that counts labels never seen."""
         rows, unseen = self.coded(table)
         if unseen:
+            which = "1 label was" if unseen == 1 else f"{unseen} labels were"
+            treated = "is" if unseen == 1 else "are"
             warnings.warn(
-                f"{unseen} labels were never seen in training and are treated as missing",
+                f"{which} never seen in training and {treated} treated as missing",
                 PartitaWarning,
                 stacklevel=stacklevel,
             )

@@ -20,7 +20,7 @@ from partita.core.links import LINKS
 from partita.core.model import ColumnModel
 from partita.core.recipe import Recipe
 from partita.core.soft import SoftEnsemble
-from partita.core.types import FloatArray, FrozenDict
+from partita.core.types import FloatArray, FrozenDict, IntArray
 from partita.io.formats import STREAM
 from partita.io.labels import read_back, written
 from partita.io.source import Source, checked_path, guarded, naming
@@ -40,6 +40,12 @@ RANGES: Final[dict[str, dict[str, tuple[float, float]]]] = {
     "dirichlet": {"bias": (1e-6 * (1 - 1e-9), 1e6 * (1 + 1e-9)), "tables": LOGARITHMS},
 }
 """Between which numbers a link can work: shares are not negative, and a Dirichlet's parameters are above 0."""
+PROBABILITIES: Final = ("softmax", "dirichlet")
+"""The links of models that give probabilities."""
+SLACK: Final = 1e-6
+"""How far sums of probabilities may lie from 1 by rounding."""
+LIGHTEST: Final = 1e-300
+"""Below this weight of a clustering, the chances of its labels are lost in rounding."""
 
 T = TypeVar("T")
 
@@ -186,6 +192,7 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
     for name, array in arrays.items():
         _need(name == ABOUT or (array.dtype == np.float64 and array.shape == shapes[name] and array.size > 0), name)
     _check_values(arrays, about["link"])
+    _check_sums(arrays, about["link"], places)
     missing = about["missing"]
     _need(missing is None or isinstance(missing, list), "missing values")
     return ColumnModel(
@@ -218,6 +225,28 @@ def _check_values(arrays: dict[str, NDArray[Any]], link: str) -> None:
             _need(bool((array >= low).all() and (array <= high).all()), name)
         if name in ("weights", "shares"):
             _need(bool((array >= 0).all() and array.any()), name)
+
+
+def _check_sums(arrays: dict[str, NDArray[Any]], link: str, places: IntArray) -> None:
+    """Weights are at most 1 on average, the chances of components sum to 1, those of labels and shares to no more.
+
+    The labels of clustering j end at `places[j]`.
+    """
+    weights, shares = arrays.get("weights"), arrays.get("shares")
+    with np.errstate(over="ignore"):
+        _need(weights is None or bool(weights.mean() <= 1 + SLACK), "weights")
+        _need(shares is None or bool((shares.sum(axis=1) <= 1 + SLACK).all()), "shares")
+    if link not in PROBABILITIES:
+        return
+    _need(weights is not None, "weights")
+    assert weights is not None
+    if link == "softmax":
+        _need(bool(abs(np.exp(arrays["bias"]).sum() - 1) <= SLACK), "bias")
+    for weight, table in zip(weights, np.split(arrays["tables"], places[:-1]), strict=True):
+        if weight > LIGHTEST:
+            with np.errstate(over="ignore"):
+                chances = np.exp(table / weight if link == "softmax" else table)
+            _need(bool((chances.sum(axis=0) <= 1 + SLACK).all()), "tables")
 
 
 def _recipe(found: Any) -> Recipe | None:

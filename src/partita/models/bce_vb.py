@@ -36,7 +36,9 @@ class Params:
         high=HIGHEST,
     )
     learn_alpha: bool = setting(True, "fit a concentration for each cluster; otherwise all keep alpha")
-    smoothing: float = setting(0.0, "imaginary objects with each label in each cluster (0: none, the paper's)", low=0)
+    smoothing: float = setting(
+        0.0, "imaginary objects with each label in each cluster (0: none, the paper's)", low=0, high=1e6
+    )
     tol: float = setting(1e-7, "a run ends when the bound changes by less, relative to its size", low=0)
     inner_tol: float = setting(1e-3, "the iterations on one object end when its expected labels move by less", low=0)
     max_inner: int = setting(50, "most iterations on one object in each iteration", low=1)
@@ -81,7 +83,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     told["detail"] |= {
         "bound": sums.bound,
         "alpha": tuple(fitted.alpha.tolist()),
-        "free parameters": k + k * free_labels(ensemble),
+        "free parameters": k * params.learn_alpha + k * free_labels(ensemble),
         "confidence": "share of the object's labels that come from its cluster",
     }
     model = model_of(fitted, ensemble)

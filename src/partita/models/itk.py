@@ -34,6 +34,7 @@ class Params:
         0.0,
         "imaginary objects, spread like all objects, in each cluster (0: no object goes where it is impossible)",
         low=0,
+        high=1e6,
     )
     max_iter: int = setting(300, "most iterations of one run", low=1)
 
@@ -44,7 +45,7 @@ class Space(NamedTuple):
     rows: AnyEnsemble
     """The rows, with multiplicities divided by the weight of the clusterings known in them."""
     weight: FloatArray  # (t,) weight of each label's clustering
-    overall: FloatArray  # (t,) the distributions of all rows together
+    overall: FloatArray  # (t,) the distributions of all rows together, even where none is known
     negentropy: FloatArray  # (n,) sum of w_j s log s over a row
     known: FloatArray  # (n,) weight of the clusterings known in a row
 
@@ -84,7 +85,9 @@ def describe(ensemble: AnyEnsemble) -> Space:
     known = known_weight(ensemble, unit_weights(ensemble))
     rows = ensemble.with_counts(ensemble.counts / known)
     totals, _ = label_counts(rows, np.zeros(len(rows), np.int32), 1)
-    overall = totals[:, 0] / sum_by_column(totals, rows.offsets)[:, 0]
+    sums = sum_by_column(totals, rows.offsets)[:, 0]
+    even = 1 / np.diff(rows.offsets)[label_columns(rows.offsets)]
+    overall = np.where(sums > 0, totals[:, 0] / np.maximum(sums, 1e-300), even)
     negentropy = np.zeros(len(rows))
     if isinstance(ensemble, SoftEnsemble):
         negentropy = xlogy(ensemble.matrix, ensemble.matrix) @ weight

@@ -36,7 +36,9 @@ class Params:
 
     start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
     restarts: int = setting(1, "runs from different starts; the one with the highest objective wins", low=1)
-    smoothing: float = setting(0.0, "imaginary objects with each label in each component (0: none, the paper's)", low=0)
+    smoothing: float = setting(
+        0.0, "imaginary objects with each label in each component (0: none, the paper's)", low=0, high=1e6
+    )
     tol: float = setting(1e-8, "a run ends when the objective changes by less, relative to its size", low=0)
     stable: int = setting(
         0, "a run also ends when the labels have not changed for so many iterations (0: never)", low=0

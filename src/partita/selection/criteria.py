@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from partita.core.consensus import Consensus
+from partita.core.errors import ParameterError
 from partita.core.types import FloatArray
 from partita.selection.records import Trial
 
@@ -48,6 +49,12 @@ CRITERIA: Final[Mapping[str, Criterion]] = MappingProxyType(
     }
 )
 """The criteria by name."""
+
+
+def check_known(criterion: str | None) -> None:
+    """Refuse the name of a criterion that there is not; None stands for the one that suits the method."""
+    if criterion is not None and criterion not in CRITERIA:
+        raise ParameterError(f"criterion={criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
 
 
 def figures(result: Consensus, counts: FloatArray) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from partita.core.rng import named
 from partita.core.threads import map_threads, thread_limit
 from partita.core.types import FrozenDict, IntArray
 from partita.fitting import Asked, Fitting
-from partita.selection.criteria import CRITERIA, Choice, choose, default_criterion, figures
+from partita.selection.criteria import CRITERIA, Choice, check_known, choose, default_criterion, figures
 from partita.selection.records import Selection, Trial
 from partita.selection.stability import agreement, half_subsets, subset_fit
 
@@ -79,8 +79,7 @@ def select_k(
     >>> chosen.k, chosen.criterion, chosen.consensus.k
     (3, 'bic', 3)
     """
-    if criterion is not None and criterion not in CRITERIA:
-        raise ParameterError(f"criterion={criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
+    check_known(criterion)
     asked = Asked.of(method, params, seed)
     halves = _whole(repeats, "repeats")
     with thread_limit(threads):
