@@ -6,7 +6,12 @@ import threading
 
 import pytest
 
+import partita
+from partita import fitting
 from partita.core.interrupts import finishing
+from partita.metrics.scoring import scored
+from partita.models import bce_vb, mm, nbce_vb
+from tests.samples import noisy
 
 
 def press():
@@ -57,3 +62,27 @@ def test_other_threads_have_no_handlers():
     thread.start()
     thread.join()
     assert not failed
+
+
+@pytest.mark.parametrize(
+    ("method", "module", "closing"),
+    [("mm", mm, "memberships"), ("bce-vb", bce_vb, "infer"), ("nbce-vb", nbce_vb, "memberships")],
+)
+def test_a_press_in_the_closing_pass_loses_nothing(monkeypatch, method, module, closing):
+    whole = partita.consensus(noisy(), method, 4)
+    close = getattr(module, closing)
+    monkeypatch.setattr(module, closing, lambda *args: press() or close(*args))
+    pressed = partita.consensus(noisy(), method, 4)
+    assert pressed.labels.tolist() == whole.labels.tolist() and pressed.converged == whole.converged
+
+
+def test_a_press_while_a_fit_is_scored_loses_nothing(monkeypatch):
+    monkeypatch.setattr(fitting, "scored", lambda *args: press() or scored(*args))
+    assert partita.consensus(noisy(), "qmi", 4).k == 4
+
+
+def test_the_choice_of_k_keeps_the_fit_that_was_pressed_in_and_begins_no_other(monkeypatch):
+    presses = iter([True])
+    monkeypatch.setattr(fitting, "scored", lambda *args: (next(presses, None) and press()) or scored(*args))
+    found = partita.select_k(noisy(), range(2, 6), "mm", repeats=0, threads=1)
+    assert found.interrupted and [trial.k for trial in found.trials] == [2]

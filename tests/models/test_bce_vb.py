@@ -312,8 +312,10 @@ def test_sites_add_up_to_the_whole(soft):
     inner, alpha = Inner(1e-4, 20), params.alpha
     gamma = leaning_gamma(ensemble, unit_weights(ensemble), alpha, labels)
     parts = np.array_split(rng.permutation(40), 3)
-    sites = [at_site(params, ensemble.rows(rows), gamma[rows], inner) for rows in parts]
-    together, whole = add_sums(sites), at_site(params, ensemble, gamma, inner)
+    before = gamma.copy()
+    sites = [at_site(params, ensemble.rows(rows), gamma[rows], inner)[1] for rows in parts]
+    together, whole = add_sums(sites), at_site(params, ensemble, gamma, inner)[1]
+    assert np.array_equal(gamma, before)
     for theirs, ours in zip(together, whole, strict=True):
         assert np.allclose(theirs, ours, rtol=1e-12)
     next_ones = [update(sums, params, ensemble.offsets, 0.0, True) for sums in (together, whole)]

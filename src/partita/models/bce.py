@@ -23,9 +23,10 @@ SMALL_RISE, SETTLED = 1e-9, 1e-13
 """The rise of the evidence below which Newton's steps need no check, and the relative move that ends them."""
 
 
-def at_site(params: Bce, part: AnyEnsemble, gamma: FloatArray, inner: Inner) -> Sums:
-    """One expectation pass over the rows of a part, from `gamma` (n, k), which it moves on; adds up over parts."""
-    return expect(params, part, unit_weights(part), gamma, np.empty(len(part)), inner)
+def at_site(params: Bce, part: AnyEnsemble, gamma: FloatArray, inner: Inner) -> tuple[FloatArray, Sums]:
+    """One expectation pass over the rows of a part, from their `gamma` (n, k): the next one, and sums that add up."""
+    moved = gamma.copy()
+    return moved, expect(params, part, unit_weights(part), moved, np.empty(len(part)), inner)
 
 
 def update(sums: Sums, before: Bce, offsets: IntArray, smoothing: float, learn_alpha: bool) -> Bce:

@@ -120,8 +120,7 @@ def one_run(ensemble: AnyEnsemble, params: Params, first: State, tick: Tick = un
         fitted = state.params
         if state.sums is not None:
             fitted = update(state.sums, fitted, ensemble.offsets, params.smoothing, params.learn_alpha)
-        gamma = state.gamma.copy()
-        sums = at_site(fitted, ensemble, gamma, inner)
+        gamma, sums = at_site(fitted, ensemble, state.gamma, inner)
         return State(fitted, gamma, sums), sums.bound + params.smoothing * float(fitted.log_probs.sum())
 
     return iterate(step, first, tol=params.tol, max_iter=params.max_iter, tick=tick)

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from partita.core.consensus import Consensus
 from partita.core.counting import label_columns, unit_weights
 from partita.core.ensemble import Ensemble
+from partita.core.interrupts import finishing
 from partita.core.iterate import Run, Tick, untold
 from partita.core.method import Method
 from partita.core.params import setting
@@ -87,8 +88,9 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
         highest=True,
     )
     state = runs.best.state
-    columns = columns_of(ensemble, moments_of(ensemble, state.gamma), state.copies)
-    return folded(ensemble, columns, state.hyper, state.gamma, k, runs.told())
+    with finishing():
+        columns = columns_of(ensemble, moments_of(ensemble, state.gamma), state.copies)
+        return folded(ensemble, columns, state.hyper, state.gamma, k, runs.told())
 
 
 def one_run(ensemble: Ensemble, params: Params, hyper: Hyper, first: Columns, tick: Tick = untold) -> Run[State]:

@@ -7,6 +7,7 @@ from numpy.random import Generator
 
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
+from partita.core.interrupts import finishing
 from partita.core.iterate import Run, Tick, untold
 from partita.core.method import Method
 from partita.core.params import setting
@@ -67,8 +68,9 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
         highest=True,
     )
     state = runs.best.state
-    shares, _ = memberships(state.mixture, ensemble)
-    return folded(ensemble, state.columns, state.hyper, shares, k, runs.told())
+    with finishing():
+        shares, _ = memberships(state.mixture, ensemble)
+        return folded(ensemble, state.columns, state.hyper, shares, k, runs.told())
 
 
 def one_run(ensemble: AnyEnsemble, params: Params, hyper: Hyper, first: Columns, tick: Tick = untold) -> Run[State]:
