@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import partita as library
+from partita.io import ReadOptions
 from tests.cli.test_commands import partita
 from tests.samples import noisy_labels, same_partition
 
@@ -86,3 +87,38 @@ def test_places_that_are_none(draws, tmp_path):
     np.save(path, draws[1])
     done = partita("summarise", path, "--pairs", "0,31")
     assert done.returncode == 1 and "'0' is no place; give numbers from 1 to 30" in done.stderr
+
+
+def test_draws_of_a_sampler_go_from_run_to_summarise(tmp_path):
+    labels, truth = noisy_labels(n=40, r=8, k=3, noise=0.0, seed=2)
+    path, kept = tmp_path / "labels.csv", tmp_path / "draws.csv"
+    path.write_text(
+        "\n".join(["who,a,b,c,d,e,f,g,h", *(f"o{i}," + ",".join(map(str, row)) for i, row in enumerate(labels))])
+    )
+    settings = ["--set", "chains=2", "--set", "burn_in=40", "--set", "draws=30"]
+    words = ["run", path, "--id", "who", "-m", "nbce-gibbs", *settings, "-o", tmp_path / "out.json"]
+    done = partita(*words, "--save-draws", kept)
+    assert done.returncode == 0, done.stderr
+    assert "number of clusters in the draws: " in done.stderr and "the chains have" in done.stderr
+    assert "training perplexity" in done.stderr
+    table = library.read_draws(kept, options=ReadOptions(id="id"))
+    assert table.draws.labels.shape == (60, 40) and table.ids.tolist() == [f"o{i}" for i in range(40)]
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert np.array(found["detail"]["clusters by sweep"]).shape == (2, 100)
+    again = partita("summarise", kept, "--id", "id", "--json")
+    assert same_partition(found["objects"]["consensus"], truth) and again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-m", "mm", "-k", "2", "--save-draws", "d.csv"], "mm draws no partitions; these methods do: nbce-gibbs"),
+        (["-m", "nbce-gibbs", "--save-draws", "-"], "not to standard output"),
+        (["-m", "nbce-gibbs", "--save-draws", "d.mat"], "d.mat"),
+        (["-m", "nbce-gibbs", "--save-draws", "x/d.csv"], "x"),
+        (["-m", "nbce-gibbs", "-o", "d.csv", "--save-draws", "d.csv"], "name the same file"),
+    ],
+)
+def test_draws_that_cannot_be_kept_are_refused_before_the_work(draws, words, said):
+    done = partita("run", draws[0], "--id", "who", *words)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr

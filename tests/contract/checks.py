@@ -301,6 +301,17 @@ def check_predicts_nothing(name: str, method: Method) -> None:
         partita.save_model(run(name, sample(method)), "model.npz")
 
 
+def check_draws(name: str, method: Method) -> None:
+    """A sampler hands over its draws of all objects, whatever rows it worked on; others have none."""
+    ensemble = sample(method)
+    draws = run(name, ensemble).draws
+    assert (draws is not None) == method.samples
+    if draws is not None:
+        assert draws.labels.shape == (len(draws), len(ensemble)) and len(draws.chain) == len(draws) > 1
+        for row, size in zip(draws.labels.tolist(), draws.sizes, strict=True):
+            assert sorted(set(row)) == list(range(size))
+
+
 def check_takes_soft(name: str, method: Method) -> None:
     """Soft and mixed ensembles are taken."""
     assert run(name, noisy_soft(), 3).k <= 3
@@ -404,6 +415,7 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_gives_likelihood, lambda method: method.gives_likelihood),
     (check_gives_no_likelihood, lambda method: method.predicts != "no" and not method.gives_likelihood),
     (check_predicts_nothing, lambda method: method.predicts == "no"),
+    (check_draws, always),
     (check_takes_soft, takes_soft),
     (check_hard_is_soft_with_one_hot_rows, lambda method: method.takes is SoftEnsemble),
     (check_refuses_soft, lambda method: not takes_soft(method)),

@@ -110,12 +110,11 @@ def test_result_tells_of_draws_chains_and_mixing():
     assert draws.labels.shape == (90, 50) and draws.chain.tolist() == np.repeat([0, 1, 2], 30).tolist()
     assert detail["draws"] == 90 and len(result.trace) == 80 and result.k_asked is None
     assert detail["clusters"] == {int(k): (draws.sizes == k).mean() for k in np.unique(draws.sizes)}
-    assert detail["log joint by sweep"].shape == detail["clusters by sweep"].shape == (3, 80)
-    assert detail["clusters by sweep"][:, 21::2].ravel().tolist() == draws.sizes.tolist()
-    means = detail["log joint by sweep"][:, 21::2].mean(axis=1)
-    assert detail["log joint"] == pytest.approx(means) and result.trace == tuple(
-        detail["log joint by sweep"][means.argmax()]
-    )
+    joints, clusters = np.array(detail["log joint by sweep"]), np.array(detail["clusters by sweep"])
+    assert joints.shape == clusters.shape == (3, 80)
+    assert clusters[:, 21::2].ravel().tolist() == draws.sizes.tolist()
+    means = joints[:, 21::2].mean(axis=1)
+    assert detail["log joint"] == pytest.approx(means) and result.trace == tuple(joints[means.argmax()])
     alone = [np.mean([(draw == c).sum() == 1 for c in draw]) for draw in draws.labels]
     assert detail["outlier share"] == pytest.approx(np.mean(alone))
     assert set(detail["mixing"]) == {"log joint", "clusters"} and "not mixed" in detail["verdict"]

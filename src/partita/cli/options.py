@@ -165,6 +165,19 @@ def pairs(words: list[str] | None, option: str) -> dict[str, str]:
     return found
 
 
+def check_draws(path: str, labels: str, others: tuple[str | None, ...], method: str) -> None:
+    """Refuse, before the work, draws that could not be written."""
+    from partita import io, registry
+
+    if not registry.get(method).samples:
+        able = ", ".join(name for name in registry.METHODS if registry.get(name).samples)
+        raise MethodError(f"--save-draws {path}: {method} draws no partitions; these methods do: {able}")
+    io.check_draws_path(path)
+    check_apart(labels, path)
+    if Path(path).resolve() in [Path(other).resolve() for other in others if other is not None]:
+        raise FileError(f"{path}: --save-draws and another output name the same file; choose another")
+
+
 def check_model(path: str, labels: str, output: str, method: str, polish: bool) -> None:
     """Refuse, before the work, a model that could not be saved."""
     from partita import io, registry

@@ -42,6 +42,12 @@ def run(
         str | None,
         typer.Option("--save-model", metavar="FILE", help="Keep the fitted model (.npz) for `partita predict`."),
     ] = None,
+    save_draws: Annotated[
+        str | None,
+        typer.Option(
+            "--save-draws", metavar="FILE", help="Keep a sampler's draws (csv, tsv, parquet, npy) for `summarise`."
+        ),
+    ] = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -61,6 +67,8 @@ def run(
     options.check_apart(labels, output)
     if save_model is not None:
         options.check_model(save_model, labels, output, method, polish)
+    if save_draws is not None:
+        options.check_draws(save_draws, labels, (output, save_model), method)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
     compile_beside(method, polish)
     with options.working(threads, quiet):
@@ -73,6 +81,8 @@ def run(
         io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
         if save_model is not None:
             io.save_model(result, save_model)
+        if save_draws is not None and result.draws is not None:
+            io.write_draws(result.draws, save_draws, ensemble.ids)
     _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
     if result.detail.get("interrupted"):
         raise typer.Exit(options.INTERRUPTED)

@@ -40,6 +40,8 @@ class Method:
     """Its model tells how probable labels are: `log_likelihood` and `perplexity` of new objects."""
     by_estimate: bool = False
     """Places objects by point estimates of what the fit averaged over: one near a tie may go elsewhere than in it."""
+    samples: bool = False
+    """Draws partitions from a posterior: `Consensus.draws` is set."""
     compresses: bool = True
     """Works on distinct rows with multiplicities and gives what it gives on the full table."""
     together: bool = False

@@ -1,6 +1,6 @@
 """Files in and out; the only room that knows file formats."""
 
-from partita.io.draws import DrawsTable, read_draws, write_draws
+from partita.io.draws import DrawsTable, check_draws_path, read_draws, write_draws
 from partita.io.formats import detect_format
 from partita.io.labelling import Labelling, match, read_labels
 from partita.io.models import check_labels, check_model_path, load_model, save_model
@@ -12,6 +12,7 @@ __all__ = [
     "DrawsTable",
     "Labelling",
     "ReadOptions",
+    "check_draws_path",
     "check_labels",
     "check_model_path",
     "check_writable",

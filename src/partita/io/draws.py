@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from partita.core.coding import MissingRule
 from partita.core.draws import Draws
-from partita.core.errors import LabelError, ParameterError, TableError
+from partita.core.errors import FileError, LabelError, ParameterError, TableError
 from partita.core.fields import check_ids
 from partita.core.types import MISSING, IntArray
 from partita.io.assemble import code, id_array
-from partita.io.formats import READABLE, TEXT, check_format, detect_format, is_packed
+from partita.io.formats import READABLE, STREAM, TEXT, check_format, detect_format, is_packed
 from partita.io.options import ReadOptions
 from partita.io.raw import select
 from partita.io.reading import load
-from partita.io.source import naming, open_source
+from partita.io.source import checked_path, naming, open_source
 from partita.io.summary import id_list
 from partita.io.writing import check_place, replacing, write_parquet, write_text
 
@@ -98,6 +98,15 @@ def write_draws(
                     _put(draws, names, chosen, packed)  # type: ignore[arg-type]  # a binary file in all but name
             else:
                 _put(draws, names, chosen, file)
+
+
+def check_draws_path(path: Any) -> None:
+    """Refuse, before long work, a path to which no draws could be written."""
+    with naming(path):
+        if str(path) == STREAM:
+            raise FileError("draws are written to a file, not to standard output; give a path such as draws.npy")
+        check_format(detect_format(path), WRITABLE)
+        check_place(checked_path(path))
 
 
 def _put(draws: Draws, ids: NDArray[Any] | None, kind: str, file: IO[bytes]) -> None:

@@ -173,8 +173,8 @@ def told(chains: list[Chain], plan: Plan, point: Point) -> dict[str, Any]:
         "beta": float(kept[:, :, 3].mean()),
         "mixing": {name: one._asdict() for name, one in found.items()},
         "verdict": judged.text,
-        "log joint by sweep": frozen(traces[:, :, 0].copy()),
-        "clusters by sweep": frozen(traces[:, :, 1].astype(np.int64)),
+        "log joint by sweep": tuple(map(tuple, traces[:, :, 0].tolist())),
+        "clusters by sweep": tuple(map(tuple, traces[:, :, 1].astype(np.int64).tolist())),
     }
     notes = [] if judged.mixed else [judged.text]
     interrupted = sweeps < plan.sweeps or point.interrupted
@@ -207,5 +207,6 @@ METHOD = Method(
     predicts="memberships",
     by_estimate=True,
     gives_likelihood=True,
+    samples=True,
     compresses=False,
 )

@@ -1,6 +1,7 @@
 """What a consensus says, as tables: its clusters, and the base clusterings behind it."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from partita.core.soft import SoftEnsemble
 from partita.io.summary import detail_of, recipe_of
 from partita.metrics import column_nmi
 from partita.report.tables import TextTable
+
+MOST_NUMBERS: Final = 5
+"""Numbers of clusters that are named, the likeliest first."""
 
 
 def clusters_table(consensus: Consensus) -> TextTable:
@@ -50,8 +54,26 @@ def candidates_table(consensus: Consensus) -> TextTable | None:
 
 
 def told(consensus: Consensus) -> list[str]:
-    """What was done beside the method, a sentence each."""
-    done = consensus.detail.get("polish")
+    """What was done beside the method, and what a posterior says, a sentence each."""
+    return _posterior(consensus.detail) + _polished(consensus.detail.get("polish"))
+
+
+def _posterior(detail: Mapping[str, Any]) -> list[str]:
+    said = []
+    if isinstance(detail.get("clusters"), Mapping):
+        likeliest = sorted(detail["clusters"].items(), key=lambda item: -item[1])[:MOST_NUMBERS]
+        numbers = ", ".join(f"{size} ({share:.0%})" for size, share in likeliest)
+        said.append(f"number of clusters in the draws: {numbers}")
+    if "training perplexity" in detail:
+        said.append(f"training perplexity {detail['training perplexity']:.4f}: {detail['perplexity by']}")
+    if detail.get("outlier share"):
+        said.append(f"outliers: {detail['outlier share']:.2%} of the objects are alone in their cluster")
+    if "verdict" in detail and "not mixed" not in detail["verdict"]:
+        said.append(str(detail["verdict"]))
+    return said
+
+
+def _polished(done: Mapping[str, Any] | None) -> list[str]:
     if done is None:
         return []
     if not done["moves"]:
