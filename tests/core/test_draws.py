@@ -32,6 +32,7 @@ def test_draws_for_objects_repeat_rows_and_mark_unknown_ones():
         (np.zeros((0, 3), int), None, "shape"),
         ([[0.5, 1.0]], None, "whole numbers"),
         ([[0, 1]], [0, 1], "one chain a draw"),
+        ([[0, 1, 1], [0, 1]], None, "different lengths"),
     ],
 )
 def test_what_is_no_draws_is_refused(labels, chain, words):
@@ -50,3 +51,11 @@ def test_names_of_any_size_and_kind(kind):
         wide = table.astype(np.int64) * 10**15
         wide[:, 3] = -(10**15)
         assert (Draws.of(wide).labels[:, 3] == -1).all() and (np.delete(Draws.of(wide).labels, 3, axis=1) >= 0).all()
+
+
+def test_masked_labels_are_missing():
+    assert Draws.of(np.ma.masked_array([[0, 1, 0]], [[0, 1, 0]])).labels.tolist() == [[0, -1, 0]]
+
+
+def test_one_of_each_is_singular():
+    assert repr(Draws.of([[0]])) == "Draws(1 partition of 1 object from 1 chain)"

@@ -82,5 +82,31 @@ def test_mistakes_are_named(tmp_path):
         write_draws(Draws.of(TABLE), tmp_path / "x.csv", ids=["a", "b"])
     minus = tmp_path / "minus.csv"
     minus.write_text("s1,s2\n-1,0\n1,0\n")
-    with pytest.raises(LabelError, match="missing=-1"):
+    with pytest.raises(LabelError, match="where -1 is a cluster, say missing="):
         read_draws(minus)
+
+
+def test_ids_that_were_written_are_read(tmp_path):
+    draws = Draws.of(np.random.default_rng(0).integers(3, size=(5, 30)))
+    ids = [f"o{i}" for i in range(30)]
+    for suffix in ("csv", "tsv", "parquet"):
+        write_draws(draws, tmp_path / f"d.{suffix}", ids)
+        found = read_draws(tmp_path / f"d.{suffix}")
+        assert found.draws.labels.tolist() == draws.labels.tolist() and found.ids.tolist() == ids
+
+
+def test_a_column_that_looks_like_ids_is_no_draw(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("who,a,b\n" + "".join(f"o{i},{i % 2},{i % 3}\n" for i in range(25)))
+    with pytest.raises(LabelError, match=r"column 'who': each of the 25 rows .* like ids, not a draw; say id='who'"):
+        read_draws(path)
+    assert len(read_draws(path, options=ReadOptions(id="who")).draws) == 2
+    np.save(tmp_path / "d.npy", np.stack([np.arange(25), np.zeros(25, int)], axis=1))
+    assert read_draws(tmp_path / "d.npy").draws.sizes.tolist() == [25, 1]
+
+
+def test_one_draw_and_unknown_objects_survive_a_file(tmp_path):
+    draws = Draws.of([[0, -1, 1, 0]])
+    for suffix in ("csv", "parquet", "npy"):
+        write_draws(draws, tmp_path / f"d.{suffix}")
+        assert read_draws(tmp_path / f"d.{suffix}").draws.labels.tolist() == draws.labels.tolist()

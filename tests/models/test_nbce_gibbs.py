@@ -305,3 +305,29 @@ def test_perplexity_of_two_planted_clusters_with_outliers():
 def test_perplexity_of_the_paper(noise, expected, prior):
     found = [check_planted(noise, prior, seed) for seed in range(5)]
     assert np.mean(found) == pytest.approx(expected, abs=0.02)
+
+
+def unsure_table():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(4, size=100)
+    return np.stack([np.where(rng.random(100) < 0.5, rng.integers(4, size=100), truth) for _ in range(6)], axis=1)
+
+
+def test_a_partition_unlike_its_draws_is_told_and_the_best_draw_can_be_had():
+    shown = partita.consensus(unsure_table(), "nbce-gibbs", chains=2, burn_in=100, draws=100)
+    assert shown.k > shown.draws.sizes.max()
+    assert any(f"{shown.k} clusters" in note and 'point="draw"' in note for note in shown.notes)
+    other = int(np.count_nonzero(shown.membership.argmax(axis=1) != shown.labels))
+    assert other and any(note.startswith(f"{other} object") for note in shown.notes)
+    draw = partita.consensus(unsure_table(), "nbce-gibbs", chains=2, burn_in=100, draws=100, point="draw")
+    assert draw.labels.tolist() in draw.draws.labels.tolist()
+    losses = [expected_loss(row, draw.draws, "vi") for row in draw.draws.labels]
+    assert expected_loss(draw.labels, draw.draws, "vi") == pytest.approx(min(losses))
+
+
+def test_the_truncation_does_not_depend_on_the_number_of_objects():
+    table, fixed = [[0, 0], [0, 0], [1, 1]], {"learn_alpha": False, "learn_beta": False, "prior": "fsd"}
+    found = partita.consensus(table, "nbce-gibbs", truncation=20, chains=2, draws=4000, **fixed).draws.labels
+    exact = oracle.Exact(table, (2, 2), 20, 1.0, 0.5, "fsd").co_clustering()
+    assert np.equal(found[:, 0], found[:, 1]).mean() == pytest.approx(exact[0, 1], abs=0.02)
+    assert np.equal(found[:, 0], found[:, 2]).mean() == pytest.approx(exact[0, 2], abs=0.02)

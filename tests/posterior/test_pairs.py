@@ -143,3 +143,23 @@ def test_certainty_is_the_same_for_any_number_of_threads():
 def test_cluster_numbers():
     found = cluster_numbers(Draws.of([[0, 0, -1], [0, 1, -1], [3, 5, -1]]))
     assert found.clusters.tolist() == [1, 2] and found.shares == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_nothing_to_ask_and_nothing_known():
+    draws = Draws.of([[0, 0, 1]])
+    assert pair_probabilities(draws, []).shape == (0,)
+    assert all(len(column) == 0 for column in pairs_above(Draws.of([[-1, -1]])))
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda draws: nearest_pairs(draws, 1.5), "k=1.5"),
+        (lambda draws: pairs_above(draws, "x"), "least='x'"),
+        (lambda draws: pair_probabilities(draws, [(0.0, 1.0)]), "type float64"),
+        (lambda draws: pair_probabilities(draws, [0, 1]), "shape"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(ask, said):
+    with pytest.raises(ParameterError, match=said):
+        ask(Draws.of([[0, 0, 1]]))

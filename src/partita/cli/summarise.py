@@ -49,6 +49,8 @@ def summarise(
     Tables go to stdout (with --json, all of it as JSON); the labels of objects go to --output.
     """
     from partita.io import check_writable, read_draws
+    from partita.posterior.ball import check_level
+    from partita.posterior.losses import check_loss
     from partita.posterior.pairs import pair_probabilities
     from partita.posterior.summary import summarise as summarised
     from partita.report.posterior import as_record, summary_tables
@@ -59,6 +61,8 @@ def summarise(
             raise FileError(f"{output}: the labels are written as .csv or .json; choose such a name for --output")
         options.check_apart(draws, output, "draws")
         check_writable(output)
+    check_loss(loss)
+    check_level(level)
     wanted = options.read_options(id_column, columns, exclude, missing, None, None, header, input_format)
     with options.working(threads, quiet):
         table = read_draws(draws, by, wanted)  # type: ignore[arg-type]  # checked there
@@ -80,6 +84,8 @@ def summarise(
     if not quiet:
         for note in found.notes:
             typer.echo(f"note: {note}", err=True)
+    if found.interrupted:
+        raise typer.Exit(options.INTERRUPTED)
 
 
 def _pair(word: str, table: "DrawsTable") -> tuple[int, int]:

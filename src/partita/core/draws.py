@@ -32,7 +32,12 @@ class Draws(FrozenArrays):
     @classmethod
     def of(cls, labels: Any, chain: Any = None) -> "Draws":
         """From whole numbers, one draw a row, whatever clusters are called; below 0 is MISSING."""
-        table = np.asarray(labels)
+        if isinstance(labels, np.ma.MaskedArray):
+            labels = labels.filled(MISSING)
+        try:
+            table = np.asarray(labels)
+        except ValueError:
+            raise TableError("draws of different lengths; every draw must place every object") from None
         if table.ndim != 2 or not table.size:
             raise TableError(f"draws of shape {table.shape}; give a table of at least one draw (row) and one object")
         if table.dtype.kind not in "iu":
@@ -62,8 +67,10 @@ class Draws(FrozenArrays):
         return len(self.labels)
 
     def __repr__(self) -> str:
-        chains = len(np.unique(self.chain))
-        return f"Draws({len(self)} partitions of {self.labels.shape[1]} objects from {chains} chains)"
+        chains, objects = len(np.unique(self.chain)), self.labels.shape[1]
+        counts = ((len(self), "partition"), (objects, "object"), (chains, "chain"))
+        draws, of, by = (f"{count} {what}" if count == 1 else f"{count} {what}s" for count, what in counts)
+        return f"Draws({draws} of {of} from {by})"
 
 
 def _numbered(table: NDArray[Any]) -> IntArray:

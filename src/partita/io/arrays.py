@@ -27,7 +27,7 @@ def load_array(source: Source, options: ReadOptions) -> Raw:
     names = tuple(f"c{j}" for j in range(found.shape[1]))
     choice = choose(names, None, options)
     if not options.transpose:
-        check_several([names[j] for j in choice.labels])
+        check_several([names[j] for j in choice.labels], options)
     ids = None if choice.ids is None else found[:, choice.ids]
     if found.dtype.kind in "iuf":
         return Raw(names, matrix=found, ids=ids, header=False).pick(choice.labels)

@@ -27,7 +27,7 @@ def assemble(raw: Raw, options: ReadOptions) -> Ensemble | SoftEnsemble:
     if options.transpose:
         raw = raw.turned()
         raw = raw.pick(select(raw.names, range(len(raw.names)), options))
-        check_several(raw.names)
+        check_several(raw.names, options)
     blocks = clusterings(raw.names)
     check_orientation(raw.rows, len(blocks), options.transpose)
     ids = id_array(raw.ids, raw.rows)

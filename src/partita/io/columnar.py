@@ -23,7 +23,7 @@ def load_parquet(source: Source, options: ReadOptions) -> Raw:
     row_names = index_column_of(schema)
     choice = choose(schema.names, row_names, options)
     if not options.transpose:
-        check_several([schema.names[j] for j in choice.labels])
+        check_several([schema.names[j] for j in choice.labels], options)
     return read_parquet(source, schema, choice)
 
 
@@ -102,7 +102,7 @@ def load_observations(source: Source, options: ReadOptions) -> Raw:
         )
     choice = choose(names, None, options)
     if not options.transpose:
-        check_several([names[j] for j in choice.labels])
+        check_several([names[j] for j in choice.labels], options)
     ids = frame.index.to_numpy() if choice.ids is None else frame.iloc[:, choice.ids].to_numpy()
     return Raw(tuple(names[j] for j in choice.labels), tuple(frame.iloc[:, j] for j in choice.labels), ids=ids)
 

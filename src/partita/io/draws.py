@@ -15,10 +15,10 @@ from partita.core.draws import Draws
 from partita.core.errors import FileError, LabelError, ParameterError, TableError
 from partita.core.fields import check_ids
 from partita.core.types import MISSING, IntArray
-from partita.io.assemble import code, id_array
+from partita.io.assemble import ALL_DIFFERENT_ROWS, code, id_array
 from partita.io.formats import READABLE, STREAM, TEXT, check_format, detect_format, is_packed
 from partita.io.options import ReadOptions
-from partita.io.raw import select
+from partita.io.raw import Raw, select
 from partita.io.reading import load
 from partita.io.source import checked_path, naming, open_source
 from partita.io.summary import id_list
@@ -47,19 +47,46 @@ def read_draws(
     """The draws in a label file, one a column (objects in rows) or one a row; `-` is standard input.
 
     Clusters may be called anything in each draw. Every draw must place every object; an object may lack its label in
-    all draws, as `write_draws` leaves it. Formats and options are those of `partita.read`, less weights.
+    all draws, as `write_draws` leaves it, or be -1 in all, unless `missing` says otherwise. A first column called id
+    holds the ids. Formats and options are those of `partita.read`, less weights.
     """
     if by not in ("columns", "rows"):
         raise ParameterError(f"by={by!r} is neither; say columns (one draw a column) or rows (one draw a row)")
-    options = replace(options, transpose=by == "rows")
+    missing = MISSING if options.missing is None else options.missing
+    options = replace(options, transpose=by == "rows", one=True, missing=missing)
     with naming(path):
         raw = load(open_source(path, options.format, READABLE), options)
         if by == "rows":
             raw = raw.turned()
             raw = raw.pick(select(raw.names, range(len(raw.names)), options))
+        else:
+            raw = _with_ids(raw)
         labels, _ = code(raw, MissingRule.of(options.missing))
+        if raw.header:
+            _check_ids_apart(labels, raw.names)
         _check_complete(labels, raw.names)
         return DrawsTable(Draws.of(labels.T), raw.names, id_array(raw.ids, raw.rows))
+
+
+def _with_ids(raw: Raw) -> Raw:
+    """A first column called id as the ids of the objects, where the file has no others."""
+    if raw.ids is not None or len(raw.names) < 2 or not raw.header or raw.names[0].strip().lower() != "id":
+        return raw
+    ids = raw.columns[0] if raw.matrix is None else raw.matrix[:, 0]
+    return replace(raw.pick(range(1, len(raw.names))), ids=ids)
+
+
+def _check_ids_apart(labels: IntArray, names: tuple[str, ...]) -> None:
+    """Refuse a file of which one column alone, all values different, looks like ids."""
+    if len(labels) < ALL_DIFFERENT_ROWS or len(names) < 2:
+        return
+    different = np.flatnonzero(labels.max(axis=0) == len(labels) - 1)
+    if len(different) == 1:
+        name = names[int(different[0])]
+        raise LabelError(
+            f"column {name!r}: each of the {len(labels)} rows has another value, so these look like ids, not a draw; "
+            f"say id={name!r} (--id {name}) if they are, or leave the column out (--exclude {name})"
+        )
 
 
 def _check_complete(labels: IntArray, names: tuple[str, ...]) -> None:
@@ -73,7 +100,8 @@ def _check_complete(labels: IntArray, names: tuple[str, ...]) -> None:
         name = names[int(np.argmax(absent[row]))]
         raise LabelError(
             f"draw {name!r}, object {row + 1}: no label, though other draws have one; every draw must place every "
-            "object: leave out the draw (--exclude) or the object"
+            "object: leave out the draw (--exclude) or the object, or, where -1 is a cluster, say missing=() "
+            "(--missing=none)"
         )
 
 

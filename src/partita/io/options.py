@@ -24,3 +24,5 @@ class ReadOptions:
     """True when clusterings stand in rows; left out, a table far wider than long is refused."""
     header: bool | None = None
     """Whether a text file begins with column names; left out, a first row of numbers is refused."""
+    one: bool = False
+    """Whether one clustering is enough; left out, it is refused."""

@@ -177,8 +177,8 @@ def is_soft(name: str) -> bool:
     return _SOFT.fullmatch(name) is not None
 
 
-def check_several(names: Sequence[str], hint: str = "") -> None:
-    """Refuse a file with one clustering."""
+def check_several(names: Sequence[str], options: ReadOptions, hint: str = "") -> None:
+    """Refuse a file with one clustering, unless one is enough."""
     found = clusterings(names)
-    if len(found) < 2:
+    if len(found) < 2 and not options.one:
         raise FileError(f"holds one clustering ({next(iter(found))!r}), and one clustering is no ensemble{hint}")

@@ -28,7 +28,8 @@ def load_text(data: NDArray[np.uint8], kind: str, options: ReadOptions) -> Raw:
     data, header = read_top(data, kind, options.header)
     choice = choose(header.names, header.row_names, options)
     if not options.transpose:
-        check_several([header.names[j] for j in choice.labels], f"; is {header.delimiter!r} the wrong delimiter?")
+        named = [header.names[j] for j in choice.labels]
+        check_several(named, options, f"; is {header.delimiter!r} the wrong delimiter?")
     return read_columns(data, header, choice, everything=bool(options.transpose))
 
 

@@ -78,7 +78,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     every count is the one expected if there is any, times the chance that there is one. A run ends when gamma stands
     still. Empty components are carried as in NBCE-VB, and labels, model and perplexity are made in the same way.
     """
-    truncation = min(params.truncation, len(ensemble.distinct.first)) if k is None else k
+    truncation = params.truncation if k is None else k
     hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
     runs = best_of(
         partial(begin, ensemble, hyper, params.start),

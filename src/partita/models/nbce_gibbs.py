@@ -16,7 +16,7 @@ from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.threads import map_threads
-from partita.core.types import IntArray, frozen, sealed, smallest_type
+from partita.core.types import FloatArray, IntArray, frozen, sealed, smallest_type
 from partita.models.chains import one_row_an_object, run_chains
 from partita.models.nbce import Prior, Rows, Strengths
 from partita.models.nbce_chain import Chain, Plan, advance, begin, with_last_draw
@@ -24,7 +24,7 @@ from partita.models.nbce_place import ESTIMATOR, Sampled, memberships, model_of,
 from partita.models.restarts import placed_start
 from partita.posterior.certainty import object_certainty
 from partita.posterior.diagnostics import mixing, verdict
-from partita.posterior.point import Point, best_partition
+from partita.posterior.point import Point, best_draw, best_partition
 
 BLOCK: Final = 1 << 20
 """Labels that a chain looks at between two chances to stop: some hundredths of a second with 20 clusters."""
@@ -60,6 +60,9 @@ class Params:
         "where a chain begins: one cluster, a consensus, rows far apart, a base clustering; mixed: each in turn",
     )
     loss: Literal["vi", "binder"] = setting("vi", "the partition shown has the least expected loss of this kind")
+    point: Literal["search", "draw"] = setting(
+        "search", "whether the partition shown is searched for among all there are, or is the best of the draws"
+    )
 
 
 def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Consensus:
@@ -74,13 +77,15 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     Metropolis moves: the prior wants large ones first. alpha and beta are drawn by slice sampling under Gamma(1, 1)
     priors, once clusters have formed.
 
-    The partition shown is that of least expected loss over all draws; `draws` holds them. Confidence is an object's
+    The partition shown is that of least expected loss over all draws, itself a draw or not; `draws` holds them. Where
+    draws are unsure of many objects, it may set these apart one by one, and have more clusters than any draw; a note
+    says so. Confidence is an object's
     mean chance of being together with the others of its cluster; memberships are the mean shares of its sampled
     clusters in those of the partition. New objects are placed by at most 100 draws' mixtures of posterior means.
     """
     objects = one_row_an_object(ensemble, "nbce-gibbs")
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
-    most = min(params.truncation if k is None else k, len(objects))
+    most = params.truncation if k is None else k
     check_room(len(objects), most, params)
     rows = Rows(frozen(ensemble.labels[objects]), sealed(ensemble.offsets), frozen(weights), most, params.prior)
     settle = min(params.settle, params.burn_in)
@@ -91,7 +96,11 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
         begin(rows, start[objects], Strengths(params.alpha, params.beta), child)
         for start, child in zip(starts, rngs, strict=True)
     ]
-    return summed_up(ensemble, rows, sample(rows, plan, first), plan, params.loss, last)
+    chains = sample(rows, plan, first)
+    draws = drawn(chains)
+    point = best_draw(draws, params.loss) if params.point == "draw" else best_partition(draws, params.loss, rng=last)
+    with finishing():
+        return summed_up(ensemble, rows, chains, draws, point, told(chains, plan, point))
 
 
 def begun(ensemble: Ensemble, start: str, most: int, chain: tuple[int, Generator]) -> IntArray:
@@ -117,35 +126,53 @@ def sample(rows: Rows, plan: Plan, chains: list[Chain]) -> list[Chain]:
     return found if found[0].kept else [with_last_draw(rows, chain) for chain in found]
 
 
-def summed_up(
-    ensemble: Ensemble, rows: Rows, chains: list[Chain], plan: Plan, loss: Literal["vi", "binder"], rng: Generator
-) -> Consensus:
-    """The result that all kept draws stand for."""
-    kept = [draw for chain in chains for draw in chain.kept]
+def drawn(chains: list[Chain]) -> Draws:
+    """All kept draws, chain after chain."""
     numbers = np.repeat(np.arange(len(chains)), [len(chain.kept) for chain in chains])
-    draws = Draws.of(np.stack([draw.z for draw in kept]), numbers)
-    point = best_partition(draws, loss, rng=rng)
-    with finishing():
-        labels, width = point.labels, int(point.labels.max()) + 1
-        some = [Sampled(kept[s].z, Strengths(kept[s].point.alpha, kept[s].point.beta)) for s in spread(len(kept))]
-        model, perplexity = model_of(ensemble, rows, some, labels, width)
-        fields = told(chains, plan, point)
-        fields["detail"] |= {
-            "outlier share": outlier_share(draws),
-            "training perplexity": perplexity,
-            "perplexity by": ESTIMATOR,
-            "confidence": "mean posterior chance of being with the others of its cluster",
-        }
-        first = np.concatenate([[0], np.cumsum(ensemble.counts)[:-1]]).astype(np.int64)
-        whole = len(first) == len(labels)
-        return Consensus(
-            labels[first].astype(np.int32),
-            membership=memberships(draws, labels, width)[first],
-            confidence=object_certainty(draws, labels)[first],
-            model=model,
-            draws=draws if whole else Draws.of(draws.labels[:, first], numbers),
-            **fields,
+    return Draws.of(np.stack([draw.z for chain in chains for draw in chain.kept]), numbers)
+
+
+def summed_up(
+    ensemble: Ensemble, rows: Rows, chains: list[Chain], draws: Draws, point: Point, fields: dict[str, Any]
+) -> Consensus:
+    """The result that all kept draws stand for, shown by one partition."""
+    kept = [draw for chain in chains for draw in chain.kept]
+    labels, width = point.labels, int(point.labels.max()) + 1
+    some = [Sampled(kept[s].z, Strengths(kept[s].point.alpha, kept[s].point.beta)) for s in spread(len(kept))]
+    model, perplexity = model_of(ensemble, rows, some, labels, width)
+    fields["detail"] |= {
+        "outlier share": outlier_share(draws),
+        "training perplexity": perplexity,
+        "perplexity by": ESTIMATOR,
+        "confidence": "mean posterior chance of being with the others of its cluster",
+    }
+    first = np.concatenate([[0], np.cumsum(ensemble.counts)[:-1]]).astype(np.int64)
+    membership = memberships(draws, labels, width)
+    fields["notes"] += cautions(draws, labels, membership)
+    return Consensus(
+        labels[first].astype(np.int32),
+        membership=membership[first],
+        confidence=object_certainty(draws, labels)[first],
+        model=model,
+        draws=draws if len(first) == len(labels) else Draws.of(draws.labels[:, first], draws.chain),
+        **fields,
+    )
+
+
+def cautions(draws: Draws, labels: IntArray, membership: FloatArray) -> tuple[str, ...]:
+    """What to know of a partition that is unlike the draws it stands for."""
+    said = []
+    clusters, alone = int(labels.max()) + 1, int(np.count_nonzero(np.bincount(labels) == 1))
+    if clusters > draws.sizes.max():
+        said.append(
+            f"the partition shown has {clusters} clusters, {alone} of them of one object, and no draw has more than "
+            f'{draws.sizes.max()}: objects of which the draws are unsure stand apart; point="draw" shows the best draw'
         )
+    other = int(np.count_nonzero(membership.argmax(axis=1) != labels))
+    if other:
+        who = "1 object has its" if other == 1 else f"{other} objects have their"
+        said.append(f"{who} largest membership in another cluster than their label: the draws are unsure of them")
+    return tuple(said)
 
 
 def outlier_share(draws: Draws) -> float:

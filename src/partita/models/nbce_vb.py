@@ -58,7 +58,7 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
     Labels are the likeliest components. New objects are placed by the mixture of the posterior means of pi and theta,
     which also gives the training likelihood and perplexity; the bound is told apart from them.
     """
-    truncation = min(params.truncation, len(ensemble.distinct.first)) if k is None else k
+    truncation = params.truncation if k is None else k
     hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
     runs = best_of(
         partial(begin, ensemble, hyper, params.start),

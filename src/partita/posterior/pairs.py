@@ -49,7 +49,11 @@ def pair_probabilities(draws: Draws, pairs: Any) -> FloatArray:
 
 def _checked(pairs: Any, objects: int) -> NDArray[np.int64]:
     places = np.asarray(pairs)
-    if places.ndim != 2 or places.shape[1] != 2 or places.dtype.kind not in "iu":
+    if not places.size:
+        return np.empty((0, 2), np.int64)
+    if places.dtype.kind not in "iu":
+        raise ParameterError(f"pairs of type {places.dtype}; give places of objects as whole numbers, from 0")
+    if places.ndim != 2 or places.shape[1] != 2:
         raise ParameterError(f"pairs of shape {places.shape}; give two places of objects, from 0, a pair")
     wrong = (places < 0) | (places >= objects)
     if wrong.any():
@@ -93,7 +97,7 @@ def pairs_above(draws: Draws, least: float = 0.5) -> PairTable:
 
     Every pair is looked at, so that objects may number at most 20 000 and kept pairs 20 million; else it raises.
     """
-    if not 0.0 < least <= 1.0:
+    if not isinstance(least, (int, float)) or not 0.0 < least <= 1.0:
         raise ParameterError(f"least={least!r} keeps every pair or none; give a probability above 0 and at most 1")
     needed = least * len(draws) - 1e-9
 
@@ -109,7 +113,7 @@ def nearest_pairs(draws: Draws, k: int) -> PairTable:
     Every pair is looked at, so that objects may number at most 20 000 and kept pairs 20 million; else it raises.
     """
     objects = int(np.count_nonzero(draws.labels[0] != MISSING))
-    if not 1 <= k < objects:
+    if not isinstance(k, (int, np.integer)) or not 1 <= k < objects:
         raise ParameterError(f"k={k!r} neighbours of {objects} objects; give a number from 1 to {objects - 1}")
 
     def nearest(i: int, counts: IntArray) -> IntArray:
@@ -145,4 +149,6 @@ def _table(draws: Draws, choose: Callable[[int, IntArray], IntArray], above: boo
 
 
 def _joined(parts: list[PairTable]) -> PairTable:
+    if not parts:
+        return PairTable(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     return PairTable(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -40,6 +40,8 @@ class Summary(FrozenArrays):
     """Whether every partition was tried; else a search found none better."""
     seed: int
     notes: tuple[str, ...] = ()
+    interrupted: bool = False
+    """Whether the user stopped the search (Ctrl-C), so that the partition is a central draw."""
 
     @property
     def k(self) -> int:
@@ -58,7 +60,7 @@ class Summary(FrozenArrays):
         clusters = "1 cluster" if self.k == 1 else f"{self.k} clusters"
         ball = f"{self.ball.level:.0%} ball of radius {self.ball.radius:.3f}"
         return (
-            f"Summary({len(self)} objects in {clusters} from {self.draws} draws: "
+            f"Summary({_counted(len(self), 'object')} in {clusters} from {_counted(self.draws, 'draw')}: "
             f"expected {self.loss} {self.expected_loss:.3f}, {ball})"
         )
 
@@ -112,7 +114,12 @@ def summarise(
         point.exact,
         chosen,
         tuple(notes),
+        point.interrupted,
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _draws(given: Any) -> Draws:
