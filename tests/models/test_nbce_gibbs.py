@@ -17,7 +17,7 @@ from partita.core.progress import reporting
 from partita.core.types import frozen
 from partita.models import nbce_gibbs
 from partita.models.nbce import Rows, Strengths
-from partita.models.nbce_chain import advance
+from partita.models.nbce_chain import Plan, advance, begin
 from partita.models.nbce_place import Sampled, memberships, mixture_of, model_of
 from partita.posterior.losses import expected_loss
 from tests.core.oracles import steady
@@ -90,6 +90,22 @@ def test_model_is_the_mean_of_the_draws(seed, prior, even):
     held = np.concatenate([[len(set(draw.z.tolist()))] for draw in some])
     assert [int(model.shares[sum(len(m.log_weights) for m in mixtures[:s]) :][: held[s]].any(axis=1).sum())
             for s in range(3)] == held.tolist()  # fmt: skip
+
+
+@pytest.mark.parametrize("prior", ["tsb", "fsd"])
+def test_every_draw_has_its_own_strengths_in_the_model(prior):
+    """Of two chains in which both are drawn; chances of labels by enumeration."""
+    rng = np.random.default_rng(4)
+    ensemble, rows, some = random_draw(rng, prior, even=True)
+    plan = Plan(burn_in=2, draws=4, thin=3, settle=0, learn_alpha=True, learn_beta=True)
+    first = [begin(rows, draw.z, draw.strengths, child) for draw, child in zip(some[:2], rng.spawn(2), strict=True)]
+    chains = nbce_gibbs.sample(rows, plan, first)
+    result = nbce_gibbs.summed_up(ensemble, rows, chains, plan, "vi", rng)
+    draws = [Sampled(one.z, Strengths(*one.point[2:])) for chain in chains for one in chain.kept]
+    assert len({one.strengths.alpha for one in draws}) == len({one.strengths.beta for one in draws}) == 8
+    each = [[next_row(rows, draw, row) for draw in draws] for row in ensemble.labels.tolist()]
+    expected = np.log(np.exp(each).mean(axis=1))
+    assert np.allclose(result.model.place(ensemble).log_chances, expected, atol=1e-10)
 
 
 @steady

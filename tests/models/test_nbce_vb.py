@@ -14,7 +14,7 @@ from partita.core.prepare import prepare
 from partita.metrics import nmi
 from partita.models import nbce_start, nbce_steps
 from partita.models.mixture import memberships
-from partita.models.nbce_bound import Columns, Hyper, expectations, log_joint, log_sizes
+from partita.models.nbce_bound import Columns, Hyper, expectations, log_joint, log_sizes, mean_shares
 from partita.models.nbce_learn import (
     HIGHEST,
     LOWEST,
@@ -333,6 +333,28 @@ def test_the_model_is_the_mixture_of_posterior_means(prior):
     assert np.allclose(found, expected, atol=1e-9)
 
 
+@priors
+@given(seed=seeds)
+def test_shares_are_posterior_means_of_all_components(prior, seed):
+    """Those of each column's components together, and of all beyond the last column."""
+    rng = np.random.default_rng(seed)
+    width, truncation = int(rng.integers(1, 5)), int(rng.integers(5, 9))
+    hyper = Hyper(prior, truncation, float(rng.uniform(0.2, 9)), 1.0)
+    columns = Columns(rng.gamma(0.5, 4, width), np.ones((3, width)), np.ones(width))
+    if prior == "fsd":
+        columns = with_empty(columns, hyper)
+    parameters = slow.share_parameters(spread(columns, truncation)[0], hyper.alpha, prior)
+    if prior == "fsd":
+        expected = parameters / parameters.sum()
+    else:
+        broken = np.array([*(a / (a + b) for a, b in parameters), 1.0])
+        expected = broken * np.cumprod([1.0, *(1 - broken[:-1])])
+    ends = np.cumsum(columns.copies).astype(int)
+    together = [part.sum() for part in np.split(expected, ends)]
+    found = mean_shares(columns, hyper)
+    assert np.allclose(found, together, atol=1e-12) and found.sum() == pytest.approx(1)
+
+
 def test_memberships_leave_out_components_without_rows():
     result = partita.consensus(
         noisy(n=40, r=3, k=3, noise=0.5, seed=4), "nbce-vb", learn_alpha=False, learn_beta=False, beta=1.0
@@ -367,6 +389,19 @@ def test_many_rows_start_from_a_sample(prior, monkeypatch):
     result = partita.consensus(Ensemble.from_labels(labels), "nbce-vb", prior=prior)
     assert result.k == 6 and nmi(truth, result.labels) > 0.95
     assert (np.diff(result.trace) >= -1e-9 * np.abs(result.trace[:-1])).all()
+
+
+@priors
+def test_a_sample_starts_with_the_counts_of_all_objects(prior, monkeypatch):
+    """But for what its faint components hold; rows that stand for many objects are in it as they are."""
+    monkeypatch.setattr(nbce_start, "SAMPLE", 60)
+    labels, _ = noisy_labels(n=800, r=8, k=4, noise=0.4)
+    counts = np.where(np.arange(800) % 200 == 0, 150, 1 + np.arange(800) % 3)
+    ensemble = Ensemble.from_labels(labels).with_counts(counts)
+    found = begin(ensemble, Hyper(prior, 20, 1.0, 0.5), "kmeans++", np.random.default_rng(0))
+    assert found.sizes.sum() == pytest.approx(counts.sum(), rel=1e-3)
+    for block in np.split(found.labels, ensemble.offsets[1:-1]):
+        assert np.allclose(block.sum(axis=0), found.sizes)
 
 
 @priors
