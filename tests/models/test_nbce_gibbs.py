@@ -100,7 +100,9 @@ def test_every_draw_has_its_own_strengths_in_the_model(prior):
     plan = Plan(burn_in=2, draws=4, thin=3, settle=0, learn_alpha=True, learn_beta=True)
     first = [begin(rows, draw.z, draw.strengths, child) for draw, child in zip(some[:2], rng.spawn(2), strict=True)]
     chains = nbce_gibbs.sample(rows, plan, first)
-    result = nbce_gibbs.summed_up(ensemble, rows, chains, plan, "vi", rng)
+    kept = nbce_gibbs.drawn(chains)
+    point = nbce_gibbs.best_draw(kept)
+    result = nbce_gibbs.summed_up(ensemble, rows, chains, kept, point, nbce_gibbs.told(chains, plan, point))
     draws = [Sampled(one.z, Strengths(*one.point[2:])) for chain in chains for one in chain.kept]
     assert len({one.strengths.alpha for one in draws}) == len({one.strengths.beta for one in draws}) == 8
     each = [[next_row(rows, draw, row) for draw in draws] for row in ensemble.labels.tolist()]

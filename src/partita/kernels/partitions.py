@@ -24,7 +24,7 @@ class Problem(NamedTuple):
     offsets: Array  # (draws + 1,) where each draw's labels begin among the t labels of all draws
     shares: Array  # (draws,) twice the share of each draw
     amounts: Array  # (n,) objects that each row stands for
-    terms: Array  # f of 0, 1, …, all objects
+    terms: Array  # f of 0, 1, …, twice all objects: what a cluster that holds a row would be with the row once more
     steps: Array  # f(m + 1) - f(m), so long too
 
 

@@ -66,7 +66,7 @@ def set_up(draws: Draws, loss: Loss) -> Setup:
     columns = np.ascontiguousarray(labels[kept.first].T, dtype=kind)
     same = distinct_rows(columns)
     rows = columns if len(same.first) == len(columns) else np.ascontiguousarray(columns[same.first])
-    terms = _terms(len(columns), loss)
+    terms = _terms(2 * len(columns), loss)
     problem = Problem(
         sealed(rows),
         sealed(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
