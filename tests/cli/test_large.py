@@ -31,11 +31,16 @@ def table(request, tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["voting", "qmi --set restarts=1"])
 def test_peak_memory_of_a_run(table, tmp_path, method):
-    """Once the kernels are on disk; the very first run also holds the compiler, about 100 MB more."""
+    """Once the kernels are on disk; a run that compiles one also holds the compiler, about 100 MB more.
+
+    Of two processes that compile a kernel at the same time one may lose it again, so the least of three runs counts.
+    """
     out = tmp_path / "consensus.parquet"
     words = ["run", str(table), "--k", "10", "-q", "-o", str(out), "-m", *method.split()]
-    subprocess.run([sys.executable, "-m", "partita", *words], check=True)
-    done = subprocess.run([sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
-    assert found["code"] == 0 and out.exists()
-    assert found["peak"] < 3 * LABEL_MATRIX + 500 * 10**6
+    peaks = []
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout)
+        assert found["code"] == 0 and out.exists()
+        peaks.append(found["peak"])
+    assert min(peaks) < 3 * LABEL_MATRIX + 500 * 10**6

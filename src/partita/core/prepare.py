@@ -121,9 +121,8 @@ def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) ->
     column_keys = np.array([keys.clusters[start:stop].sum() for start, stop in pairwise(offsets)])
     columns = np.lexsort((np.array(part.names), column_keys))
     names = tuple(part.names[j] for j in columns)
-    coded, classes = code_integers(
-        np.ascontiguousarray(labels[order][:, columns]), MISSING, names, MissingRule(said=True)
-    )
+    rule = MissingRule(said=True)
+    coded, classes = code_integers(np.take(labels[order], columns, axis=1), MISSING, names, rule)
     codes = tuple(_inverted(picks, part.sizes[j]) for picks, j in zip(classes, columns, strict=True))
     values = tuple(tuple(part.classes[j][pick] for pick in picks) for picks, j in zip(classes, columns, strict=True))
     work = replace(
