@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +11,20 @@ import pytest
 from tests.samples import noisy_labels
 
 MEASURE = """
-import json, resource, subprocess, sys
-code = subprocess.run([sys.executable, "-m", "partita", *sys.argv[1:]]).returncode
-print(json.dumps({"code": code, "peak": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024}))
+import json, pathlib, sys
+from partita.cli.main import main
+code = 0
+try:
+    main()
+except SystemExit as left:
+    code = left.code or 0
+lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+found = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.endswith("kB")}
+print(json.dumps({"code": code, "peak": found["VmHWM"] - found["RssFile"]}))
 """
+LIBRARIES = 150 * 10**6
+"""What the pages of installed libraries take of the 500 MB. How many of them are mapped hangs on how they lie in the
+system's cache, twice as many right after an installation, so they are not measured."""
 LABEL_MATRIX = 20 * 10**6
 
 
@@ -30,6 +41,7 @@ def table(request, tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["voting", "qmi --set restarts=1"])
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell what memory is mapped")
 def test_peak_memory_of_a_run(table, tmp_path, method):
     """Once the kernels are on disk; a run that compiles one also holds the compiler, about 100 MB more.
 
@@ -43,4 +55,4 @@ def test_peak_memory_of_a_run(table, tmp_path, method):
         found = json.loads(done.stdout)
         assert found["code"] == 0 and out.exists()
         peaks.append(found["peak"])
-    assert min(peaks) < 3 * LABEL_MATRIX + 500 * 10**6
+    assert min(peaks) < 3 * LABEL_MATRIX + 500 * 10**6 - LIBRARIES
