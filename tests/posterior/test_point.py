@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from partita.core import memory
 from partita.core.draws import Draws
-from partita.core.errors import ParameterError
+from partita.core.errors import MethodError, ParameterError
 from partita.core.threads import thread_limit
 from partita.posterior import point, search
 from partita.posterior.losses import expected_loss
@@ -144,8 +145,8 @@ def test_memory_and_time_limit_the_number_of_clusters(name, monkeypatch):
 
 
 def test_memory_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(search, "available_memory", lambda: 1000)
-    with pytest.raises(ParameterError, match="5 different draws of up to 3 clusters need"):
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    with pytest.raises(MethodError, match="5 different draws of up to 3 clusters may need .* give fewer draws"):
         best_partition(Draws.of(generator(4).integers(3, size=(5, 40))), rng=generator())
 
 

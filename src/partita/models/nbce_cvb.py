@@ -20,9 +20,8 @@ from partita.models.mixture import memberships
 from partita.models.nbce_bound import Columns, Hyper, Prior, expectations, log_joint
 from partita.models.nbce_learn import HIGHEST, LOWEST, Counted, Terms, learned
 from partita.models.nbce_result import folded
-from partita.models.nbce_start import begin
+from partita.models.nbce_start import runs_of
 from partita.models.nbce_steps import Limits, kept_order, phases, picked, with_empty
-from partita.models.restarts import best_of
 from partita.starts import Start
 
 
@@ -78,15 +77,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     every count is the one expected if there is any, times the chance that there is one. A run ends when gamma stands
     still. Empty components are carried as in NBCE-VB, and labels, model and perplexity are made in the same way.
     """
-    truncation = params.truncation if k is None else k
-    hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
-    runs = best_of(
-        partial(begin, ensemble, hyper, params.start),
-        partial(one_run, ensemble, params, hyper),
-        rng.spawn(params.restarts),
-        what="nbce-cvb restarts",
-        highest=True,
-    )
+    runs = runs_of(partial(one_run, ensemble, params), ensemble, k, params, rng)
     state = runs.best.state
     with finishing():
         columns = columns_of(ensemble, moments_of(ensemble, state.gamma), state.copies)

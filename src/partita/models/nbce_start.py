@@ -4,21 +4,22 @@ Variational components die but are hardly ever born, and two that share one clus
 more clusters than are likely to be needed, and joins them, best pair first, as long as the log joint rises.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.random import Generator
 
 from partita.core.counting import label_counts
-from partita.core.iterate import iterate
+from partita.core.iterate import Run, Tick, iterate
 from partita.core.sampling import collapsed, draw_sample
 from partita.core.soft import AnyEnsemble
 from partita.core.types import IntArray
 from partita.models.mixture import Counts
 from partita.models.nbce_bound import Columns, Hyper, cluster_heights, pair_gains
 from partita.models.nbce_steps import FORMED, columns_of, first_state, next_columns, passed, picked, step
-from partita.models.restarts import start_labels
+from partita.models.restarts import SAMPLE, Runs, best_of, start_labels
 
 SEEDS: Final = 100
 """Clusters that are merged, where fewer are to come out."""
@@ -26,10 +27,23 @@ ROUNDS: Final = 5
 """Passes that settle them before."""
 LEAST: Final = 1e-3
 """Objects below which such a cluster is left out."""
-SAMPLE: Final = 4096
-"""Rows that are enough to start from."""
 FORMING: Final = 50
 """Most iterations on a sample."""
+
+
+def runs_of(
+    run: Callable[[Hyper, Columns, Tick], Run[Any]], ensemble: AnyEnsemble, k: int | None, params: Any, rng: Generator
+) -> Runs[Any]:
+    """`run(hyper, start, tick)` from the starts that the settings of a variational method ask for."""
+    truncation = params.truncation if k is None else k
+    hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
+    return best_of(
+        partial(begin, ensemble, hyper, params.start),
+        partial(run, hyper),
+        rng.spawn(params.restarts),
+        what="nbce restarts",
+        highest=True,
+    )
 
 
 def begin(ensemble: AnyEnsemble, hyper: Hyper, start: str, rng: Generator) -> Columns:

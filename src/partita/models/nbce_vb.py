@@ -16,9 +16,8 @@ from partita.models.mixture import memberships
 from partita.models.nbce_bound import Columns, Hyper, Prior
 from partita.models.nbce_learn import HIGHEST, LOWEST
 from partita.models.nbce_result import folded
-from partita.models.nbce_start import begin
+from partita.models.nbce_start import runs_of
 from partita.models.nbce_steps import Limits, State, first_state, phases, step
-from partita.models.restarts import best_of
 from partita.starts import Start
 
 
@@ -58,15 +57,7 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
     Labels are the likeliest components. New objects are placed by the mixture of the posterior means of pi and theta,
     which also gives the training likelihood and perplexity; the bound is told apart from them.
     """
-    truncation = params.truncation if k is None else k
-    hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
-    runs = best_of(
-        partial(begin, ensemble, hyper, params.start),
-        partial(one_run, ensemble, params, hyper),
-        rng.spawn(params.restarts),
-        what="nbce-vb restarts",
-        highest=True,
-    )
+    runs = runs_of(partial(one_run, ensemble, params), ensemble, k, params, rng)
     state = runs.best.state
     with finishing():
         shares, _ = memberships(state.mixture, ensemble)

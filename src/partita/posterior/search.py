@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita.core.distinct import distinct_rows
 from partita.core.draws import Draws
 from partita.core.errors import ParameterError
-from partita.core.memory import GIGABYTE, available_memory
+from partita.core.memory import check_memory
 from partita.core.threads import current
 from partita.core.types import MISSING, FloatArray, IntArray, sealed
 from partita.kernels.partitions import Problem, Tally, chain, merge_all, put_back, sweep, take_out, try_all
@@ -82,13 +82,10 @@ def set_up(draws: Draws, loss: Loss) -> Setup:
 def _check_memory(problem: Problem) -> None:
     """Refuse draws whose tables would not fit, one for each search that runs at a time."""
     clusters, labels = int(np.diff(problem.offsets).max()) + SPARE, int(problem.offsets[-1])
-    needed, free = CELL_BYTES * clusters * labels * current(), available_memory()
-    if free is not None and needed > free:
-        raise ParameterError(
-            f"{len(problem.shares)} different draws of up to {clusters - SPARE} clusters need "
-            f"{needed / GIGABYTE:.1f} GB of tables, {free / GIGABYTE:.1f} GB are free; give fewer draws (every tenth), "
-            "or use fewer threads"
-        )
+    what = f"the search among {len(problem.shares)} different draws of up to {clusters - SPARE} clusters"
+    check_memory(
+        CELL_BYTES * clusters * labels * current(), what, "give fewer draws (every tenth), or use fewer threads"
+    )
 
 
 def _terms(objects: int, loss: Loss) -> FloatArray:
