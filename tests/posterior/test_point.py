@@ -146,7 +146,7 @@ def test_memory_and_time_limit_the_number_of_clusters(name, monkeypatch):
 
 def test_memory_that_is_not_there(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 1000)
-    with pytest.raises(MethodError, match="5 different draws of up to 3 clusters may need .* give fewer draws"):
+    with pytest.raises(MethodError, match=r"5 different draws of up to 3 clusters may need .* give fewer draws"):
         best_partition(Draws.of(generator(4).integers(3, size=(5, 40))), rng=generator())
 
 
