@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test slow lowest check docs bench clean
+.PHONY: demo test slow lowest flower check docs bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/partita demo
@@ -21,8 +21,15 @@ slow: $(VENV)/.test
 lowest: $(VENV)/.dev
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-lowest
 	$(BIN)/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct \
-		--editable ".[report,anndata]" --group test
+		--editable ".[report,anndata,federated]" --group test "click<8.5"
 	NUMBA_CACHE_DIR=$(VENV)-lowest/kernels $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow" -p no:cacheprovider
+
+# the Flower adapter, over real SuperNodes, in an environment of its own: flwr is large and pins what others need newer
+flower: $(VENV)/.dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-flower
+	$(BIN)/uv pip install --quiet --python $(VENV)-flower/bin/python --editable ".[flower]" --group test
+	$(VENV)-flower/bin/python -m pytest -m "slow or not slow" -p no:cacheprovider tests/federated/test_flower.py \
+		tests/federated/test_flower_carrier.py tests/federated/test_flower_parts.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -48,7 +55,7 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	$(BIN)/python -m pip install --quiet --editable ".[report,anndata]" --group test
+	$(BIN)/python -m pip install --quiet --editable ".[report,anndata,federated]" --group test
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.test
@@ -56,4 +63,4 @@ $(VENV)/.dev: $(VENV)/.test
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest build dist site partita-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-flower build dist site partita-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,9 +10,11 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import adapter, rivals
-from benchmarks.cases import graph, graph_quality, posterior
+from benchmarks.cases import diagnostics, generating, graph, graph_quality, posterior
 from benchmarks.data import noisy_labels, noisy_table
 from benchmarks.harness import Case, Contestant, Measurement, perform, tabulate
+from partita import Ensemble
+from partita.datasets import Pool
 from partita.metrics import nmi
 
 FAKE = """
@@ -88,18 +90,32 @@ def test_soft_case():
 
 def test_pools(tmp_path, monkeypatch):
     case = next(case for case in graph_quality.CASES if case.name == "pools")
-    monkeypatch.delenv(graph_quality.VARIABLE, raising=False)
-    assert "not set" in case.lacking()
     monkeypatch.setenv(graph_quality.VARIABLE, str(tmp_path))
-    assert case.lacking() == "PARTITA_DATA has no pools/pd.npz"
+    assert "pd.npz: this pool is not there; set PARTITA_DATA" in case.lacking()
     (tmp_path / "pools").mkdir()
-    labels, truth = noisy_table(150, r=12, k=4)
     for name in graph_quality.SETS:
-        np.savez(tmp_path / "pools" / f"{name}.npz", labels=labels, reference=truth)
+        (tmp_path / "pools" / f"{name}.npz").touch()
     assert not case.lacking()
+    labels, truth = noisy_table(150, r=12, k=4)
+    made = Pool("made", Ensemble.from_labels(labels, transpose=False), truth)
+    monkeypatch.setattr(graph_quality, "load_pool", lambda name: made)
     found = perform(case, next(each for each in case.contestants if each.name == "voting"))
     assert list(found.quality) == list(graph_quality.SETS)
     assert found.quality["pd"] > 0.9
+
+
+def test_generating(monkeypatch):
+    """Every contestant on small digits that need no data folder."""
+    points = np.random.default_rng(0).normal(size=(300, 4))
+    truth = np.arange(300) % 10
+    points[:, 0] += 3 * truth
+    case = generating.digits_case(lambda: (points, truth), members=3, repeats=0)
+    for contestant in case.contestants:
+        found = perform(case, contestant)
+        assert not found.failure, found
+        assert found.quality["NMI"] > 0.4, found
+    monkeypatch.delenv(generating.VARIABLE, raising=False)
+    assert "not set" in case.lacking()
 
 
 def test_rival_of_another_environment(environment):
@@ -166,3 +182,11 @@ def test_salso_cases(case, monkeypatch):
     search, salso = (perform(small, contestant) for contestant in case.contestants)
     assert search.quality["expected loss"] > 0
     assert salso.failure.startswith("not installed here: no Rscript to run salso") and rivals.VARIABLE in salso.failure
+
+
+def test_diagnostics_agree_with_all_pairs():
+    """Ours and the matrix of all pairs tell the same of a small table."""
+    data = diagnostics.labels_and_consensus(400)
+    assert diagnostics.ours(data) == pytest.approx(diagnostics.everything(data), rel=1e-5)
+    guess = diagnostics.extrapolated((np.tile(data[0], (20, 1)), np.tile(data[1], 20)))
+    assert guess.wall > 0 and guess.memory == pytest.approx(256.0)

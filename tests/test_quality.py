@@ -1,17 +1,15 @@
 """How well methods recover what is behind the base clusterings: the papers' noise, and public pools."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import partita
-from partita import Ensemble
+from partita.core.errors import FileError
+from partita.datasets import POOLS, load_pool
 from tests.samples import noisy_labels
 
 DRAWS = 10
-POOLS = {
+LEAST = {
     "lwgp": {"pd": 0.78, "usps": 0.63, "lr": 0.41, "mnist": 0.64},
     "mcla": {"pd": 0.67, "usps": 0.52, "lr": 0.35, "mnist": 0.55},
     "hbgf": {"pd": 0.72, "usps": 0.57, "lr": 0.38, "mnist": 0.60},
@@ -44,41 +42,36 @@ def test_noise_experiment(method, noise, least):
     assert np.mean(found) >= least
 
 
-def pools():
-    """The folder of the public pools."""
-    folder = os.environ.get("PARTITA_DATA")
-    if not folder:
-        pytest.skip("set PARTITA_DATA to the folder of the papers' data to run this; the data are not ours to give")
-    return Path(folder) / "pools"
+def pool(name):
+    try:
+        return load_pool(name)
+    except FileError as error:
+        pytest.skip(f"{error}; the data are not ours to give")
 
 
 @pytest.mark.slow
 def test_the_default_start_beats_random_ones():
     """MM reaches a higher likelihood than the best of 20 random starts on 11 of the 13 public pools."""
     rng, better = np.random.default_rng(0), 0
-    paths = sorted(pools().glob("*.npz"))
-    for path in paths:
-        pool = np.load(path)
-        labels = pool["labels"][:, rng.permutation(pool["labels"].shape[1])[:10]]
-        k = len(np.unique(pool["reference"]))
+    for each in (pool(name) for name in sorted(POOLS)):
+        ensemble = each.ensemble.columns(rng.permutation(100)[:10])
         ours, random = (
-            partita.consensus(labels, "mm", k, **start).detail["log likelihood"]
+            partita.consensus(ensemble, "mm", each.k, **start).detail["log likelihood"]
             for start in ({}, {"start": "random", "restarts": 20})
         )
         better += ours > random
-    assert better >= len(paths) - 2 == 11
+    assert better >= len(POOLS) - 2 == 11
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pd", "usps", "lr", "mnist"])
-@pytest.mark.parametrize("method", sorted(POOLS))
+@pytest.mark.parametrize("method", sorted(LEAST))
 def test_pools(method, name):
     """Ten random columns of a public pool, the true number of clusters, ten draws."""
-    pool = np.load(pools() / f"{name}.npz")
-    labels, classes = pool["labels"], pool["reference"]
+    drawn = pool(name)
     rng = np.random.default_rng(0)
     found = []
     for _ in range(DRAWS):
-        ensemble = Ensemble.from_labels(labels[:, rng.choice(labels.shape[1], 10, replace=False)])
-        found.append(nmi(partita.consensus(ensemble, method, len(np.unique(classes))), classes))
-    assert np.mean(found) >= POOLS[method][name]
+        ensemble = drawn.ensemble.columns(rng.choice(100, 10, replace=False))
+        found.append(nmi(partita.consensus(ensemble, method, drawn.k), drawn.truth))
+    assert np.mean(found) >= LEAST[method][name]

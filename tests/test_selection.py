@@ -28,6 +28,13 @@ from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
 RUNNER = CliRunner()
 
 
+def plain(trial):
+    """A trial's figures, of the co-association those that are numbers."""
+    found = trial.coassociation
+    told = asdict(replace(trial, coassociation=None)) | {"pac": trial.pac, "area": trial.area}
+    return told if found is None else told | {"mean": found.mean, "pairs": found.pairs}
+
+
 def slow_figures(ensemble, k, **params):
     """BIC, ICL and message length from the model's own parameters, object by object."""
     result = partita.consensus(ensemble, "mm", k, **params)
@@ -197,14 +204,58 @@ def test_threads_change_nothing(method):
     ensemble = noisy(n=60, r=5, k=3, noise=0.3, missing=0.1)
     one, two = (select_k(ensemble, [2, 3, 4], method, repeats=4, threads=threads) for threads in (1, 2))
     assert one.trials == two.trials and one.reason == two.reason and one.notes == two.notes
+    assert [plain(trial) for trial in one.trials] == [plain(trial) for trial in two.trials]
     assert np.array_equal(one.consensus.labels, two.consensus.labels)
+
+
+@pytest.mark.parametrize("make", [noisy, noisy_soft])
+def test_labels_of_every_k_are_those_of_consensus(make):
+    ensemble = make(n=70)
+    chosen = select_k(ensemble, [1, 2, 4], repeats=0)
+    assert list(chosen.labels) == [1, 2, 4] and not chosen.labels[2].flags.writeable
+    with pytest.raises(TypeError, match="belongs to a result"):
+        chosen.labels[2] = chosen.labels[4]
+    for k, labels in chosen.labels.items():
+        assert np.array_equal(labels, partita.consensus(ensemble, "mm", k).labels)
+
+
+def test_coassociation_of_the_halves_by_hand():
+    """Every pair of objects, in every half that knows both: how often they share a cluster of the consensus."""
+    ensemble = noisy(n=50, r=5, k=3, noise=0.4, missing=0.4, seed=4)
+    chosen = select_k(ensemble, [2, 3], "lwgp", repeats=6, seed=9)
+    fitting = Asked.of("lwgp", {}, 9).on(ensemble)
+    halves = half_subsets(5, 6, partita.core.rng.named(9, "subsets"))
+    for trial in chosen.trials:
+        fits = [subset_fit(fitting, trial.k, half, number) for number, half in enumerate(halves)]
+        columns = np.stack([fitting.work.expand(fit.labels, -1) for fit in fits], axis=1)
+        values = []
+        for a, b in combinations(columns[(columns >= 0).any(axis=1)].tolist(), 2):
+            known = [x == y for x, y in zip(a, b, strict=True) if x >= 0 and y >= 0]
+            values += [np.mean(known)] if known else []
+        found = trial.coassociation
+        assert found.exact and found.mean == pytest.approx(np.mean(values))
+        assert trial.pac == pytest.approx(np.mean([0.1 < value < 0.9 for value in values]))
+        shares = [np.mean([value <= edge + 1e-9 for value in values]) for edge in found.edges]
+        assert found.cdf == pytest.approx(shares) and trial.area == pytest.approx(sum(shares[1:]) / 100)
+
+
+def test_how_pac_chooses():
+    def trials(*figures_of):
+        empty = metrics.coassociation(Ensemble.from_labels([[0], [0]]))
+        return [Trial(k, k, coassociation=replace(empty, pac=pac)) for k, pac in figures_of]
+
+    assert choose(trials((2, 0.3), (3, 0.1), (4, 0.2)), "pac").reason == "PAC is lowest at k = 3, 0.100 below k = 4"
+    equal = choose(trials((2, 0.0), (3, 0.0), (4, 0.2)), "pac")
+    assert equal.k == 3 and equal.reason == "PAC is lowest at k = 3, as at k = 2, which has fewer clusters"
+    assert choose([Trial(2, 2)], "pac") is None
+    assert select_k(noisy(n=200, r=8, k=4), range(2, 7), criterion="pac").k == 4
 
 
 def test_order_and_names_change_nothing():
     labels, _ = noisy_labels(n=60, r=5, k=3, noise=0.3)
     order = np.random.default_rng(1).permutation(60)
     one, two = select_k(labels, [2, 3, 4]), select_k(7 - labels[order], [4, 2, 3, 3])
-    assert [asdict(a) for a in one.trials] == [pytest.approx(asdict(b)) for b in two.trials] and one.k == two.k
+    assert [plain(a) for a in one.trials] == [pytest.approx(plain(b)) for b in two.trials] and one.k == two.k
     assert same_partition(one.consensus.labels[order], two.consensus.labels)
 
 
@@ -237,8 +288,8 @@ def test_two_clusterings_have_no_stability():
     ("options", "words"),
     [
         ({"criterion": "aic"}, "criterion='aic' is not known; choose one of bic"),
-        ({"criterion": "bic", "method": "lwgp"}, "needs a log-likelihood, .* there are: stability, anmi"),
-        ({"criterion": "bound"}, "needs a variational bound, .* there are: bic, icl, mml, stability, anmi"),
+        ({"criterion": "bic", "method": "lwgp"}, "needs a log-likelihood, .* there are: stability, pac, anmi"),
+        ({"criterion": "bound"}, "needs a variational bound, .* there are: bic, icl, mml, stability, pac, anmi"),
         ({"criterion": "stability", "repeats": 0}, "repeats >= 2"),
         ({"repeats": -1}, "repeats=-1"),
         ({"repeats": 1.5}, "repeats=1.5"),
@@ -398,6 +449,7 @@ def test_command_json_and_files(tmp_path):
     done = invoke(*words, "-o", table, "--plot", picture, "--json", "-q")
     found = json.loads(done.stdout)
     assert done.exit_code == 0 and done.stderr == "" and found["k"] == 4 and found["criterion"] == "stability"
+    assert all(0 <= trial["pac"] < 1 and trial["pac_error"] == 0 for trial in found["trials"])
     assert [trial["k"] for trial in found["trials"]] == [3, 4, 5] and found["consensus"]["clusters"] == 4
     assert len(table.read_text().splitlines()) == 4 and picture.read_bytes()[:4] == b"\x89PNG"
     assert invoke(*words, "-o", record).stdout == "" and json.loads(record.read_text()) == found
@@ -458,4 +510,4 @@ def test_weights_leave_clusterings_out():
     weighted = Ensemble.from_labels(labels, weights=[1, 1, 1, 1, 0, 0], transpose=False)
     part = Ensemble.from_labels(labels[:, :4], transpose=False)
     one, two = select_k(weighted, [3, 4]), select_k(part, [3, 4])
-    assert [asdict(trial) for trial in one.trials] == [pytest.approx(asdict(trial)) for trial in two.trials]
+    assert [plain(trial) for trial in one.trials] == [pytest.approx(plain(trial)) for trial in two.trials]

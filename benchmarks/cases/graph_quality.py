@@ -1,18 +1,17 @@
 """How good the methods' answers are: the noise and soft-ensemble experiments of the papers, and public pools."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 
 from benchmarks.harness import Case, Contestant
+from partita.core.errors import FileError
+from partita.datasets.folder import VARIABLE
+from partita.datasets.pools import load_pool, pool_path
 
 METHODS = ("cspa", "hgpa", "mcla", "hbgf", "lwgp", "eac", "voting", "greedy", "supra", "auto")
 METHODS += ("mm", "qmi", "itk", "bce-vb", "bce-gibbs")
 PAIRS = (("cspa", "scspa"), ("mcla", "smcla"), ("hbgf", "shbgf"))
 LEVELS = (0.1, 0.25, 0.5)
 SETS = ("pd", "usps", "lr", "mnist")
-VARIABLE = "PARTITA_DATA"
 
 
 def score(ensemble, method: str, truth, seed: int) -> float:
@@ -41,21 +40,22 @@ def noise_draws(draws: int = 10, n: int = 400):
 
 def no_pools() -> str:
     """Why the pools cannot be read."""
-    folder = os.environ.get(VARIABLE)
-    if folder is None:
-        return f"{VARIABLE} is not set; it names the folder that holds pools/*.npz"
-    absent = [name for name in SETS if not (Path(folder) / "pools" / f"{name}.npz").exists()]
-    return f"{VARIABLE} has no pools/{absent[0]}.npz" if absent else ""
+    try:
+        for name in SETS:
+            pool_path(name)
+    except FileError as error:
+        return str(error)
+    return ""
 
 
 def pool_draws(draws: int = 10):
     """Per public pool, ten columns at random in each draw."""
     rng, found = np.random.default_rng(0), {}
     for name in SETS:
-        with np.load(Path(os.environ[VARIABLE]) / "pools" / f"{name}.npz") as pool:
-            labels, truth = pool["labels"], pool["reference"]
+        pool = load_pool(name)
+        labels = pool.ensemble.labels
         columns = (rng.permutation(labels.shape[1])[:10] for _ in range(draws))
-        found[name] = [(labels[:, chosen], truth) for chosen in columns]
+        found[name] = [(labels[:, chosen], pool.truth) for chosen in columns]
     return found
 
 

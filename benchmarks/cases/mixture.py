@@ -1,7 +1,6 @@
 """The mixture family against mixture, topic-model and k-means packages, and its pass against a loop in C."""
 
 import ctypes
-import os
 import shutil
 import subprocess
 import tempfile
@@ -10,10 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cases.graph import CLUSTERS, NOISE, agreement, small
-from benchmarks.cases.graph_quality import VARIABLE, no_pools
+from benchmarks.cases.graph_quality import no_pools
 from benchmarks.data import noisy_table
 from benchmarks.harness import Case, Contestant
 from benchmarks.rivals import rivals_of
+from partita.datasets.folder import VARIABLE
+from partita.datasets.pools import POOLS, load_pool
 
 ROWS, COLUMNS, LABELS = 10**6, 20, 10
 HARD = 0.6
@@ -141,12 +142,11 @@ def table():
 
 
 def all_pools():
-    """Every public pool in the folder, ten of its columns, and its number of classes."""
+    """Every public pool, ten of its columns, and its number of classes."""
     rng, found = np.random.default_rng(0), {}
-    for path in sorted((Path(os.environ[VARIABLE]) / "pools").glob("*.npz")):
-        with np.load(path) as pool:
-            labels, classes = pool["labels"], pool["reference"]
-        found[path.stem] = (labels[:, rng.permutation(labels.shape[1])[:10]], len(np.unique(classes)))
+    for name in sorted(POOLS):
+        pool = load_pool(name)
+        found[name] = (pool.ensemble.labels[:, rng.permutation(100)[:10]], pool.k)
     return found
 
 

@@ -12,32 +12,46 @@ from partita.version import __version__
 
 if TYPE_CHECKING:
     from partita.api import consensus, evaluate, read
+    from partita.clustering import cluster
+    from partita.comparing import Comparison, compare
     from partita.core.consensus import Consensus
     from partita.core.draws import Draws
     from partita.core.ensemble import Ensemble
     from partita.core.errors import PartitaError, PartitaWarning
     from partita.core.soft import SoftEnsemble
-    from partita.estimators import ConsensusClustering
+    from partita.estimators import ConsensusClustering, EnsembleClustering
+    from partita.generate.making import make_ensemble
     from partita.io import load_model, read_draws, save_model, write, write_draws
+    from partita.metrics.diagnosing import Diagnostics, diagnose
     from partita.polishing import polish
     from partita.posterior.summary import Summary, summarise
     from partita.registry import methods
-    from partita.selection import Selection, select_k
+    from partita.reporting import write_report
+    from partita.selection import LeaveOneOut, Selection, leave_one_out, select_k
 
 __all__ = [
+    "Comparison",
     "Consensus",
     "ConsensusClustering",
+    "Diagnostics",
     "Draws",
     "Ensemble",
+    "EnsembleClustering",
+    "LeaveOneOut",
     "PartitaError",
     "PartitaWarning",
     "Selection",
     "SoftEnsemble",
     "Summary",
     "__version__",
+    "cluster",
+    "compare",
     "consensus",
+    "diagnose",
     "evaluate",
+    "leave_one_out",
     "load_model",
+    "make_ensemble",
     "methods",
     "polish",
     "read",
@@ -47,21 +61,31 @@ __all__ = [
     "summarise",
     "write",
     "write_draws",
+    "write_report",
 ]
 
 _HOMES = {
+    "Comparison": "partita.comparing",
     "Consensus": "partita.core.consensus",
-    "ConsensusClustering": "partita.estimators",
+    "ConsensusClustering": "partita.estimators.of_labels",
+    "Diagnostics": "partita.metrics.diagnosing",
     "Draws": "partita.core.draws",
     "Ensemble": "partita.core.ensemble",
+    "EnsembleClustering": "partita.estimators.of_features",
+    "LeaveOneOut": "partita.selection",
     "PartitaError": "partita.core.errors",
     "PartitaWarning": "partita.core.errors",
     "Selection": "partita.selection",
     "SoftEnsemble": "partita.core.soft",
     "Summary": "partita.posterior.summary",
+    "cluster": "partita.clustering",
+    "compare": "partita.comparing",
     "consensus": "partita.api",
+    "diagnose": "partita.metrics.diagnosing",
     "evaluate": "partita.api",
+    "leave_one_out": "partita.selection",
     "load_model": "partita.io",
+    "make_ensemble": "partita.generate.making",
     "methods": "partita.registry",
     "polish": "partita.polishing",
     "read": "partita.api",
@@ -71,15 +95,22 @@ _HOMES = {
     "summarise": "partita.posterior.summary",
     "write": "partita.io",
     "write_draws": "partita.io",
+    "write_report": "partita.reporting",
 }
+
+
+_ROOMS = ("anndata",)
+"""Modules that `import partita` is enough for; not in `__all__`, so that a star import hides no other package."""
 
 
 def __getattr__(name: str) -> Any:
     """Load what is asked for when it is asked for: importing partita costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'partita' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _ROOMS:
+        return import_module(f"partita.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'partita' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

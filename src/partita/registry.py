@@ -70,5 +70,6 @@ def _row(name: str, method: Method) -> dict[str, Any]:
         "k": {True: "optional", False: "required", None: "depends"}[method.chooses_k],
         "random": not method.deterministic,
         "new objects": method.predicts,
+        "sites": ", ".join(method.splits) or "no",
         "cite": method.cite,
     }

@@ -16,21 +16,11 @@ import pytest
 import typer.main
 
 from partita import registry
+from partita.cli import options
 from partita.cli.main import app
 from partita.datasets import segments_path, truth_path
+from tests.cli.command import ENVIRONMENT, partita, process, write_csv
 from tests.samples import noisy_labels
-
-ENVIRONMENT = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-
-
-def partita(*words, stdin=None, cwd=None):
-    command = [sys.executable, "-m", "partita", *map(str, words)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT, timeout=120)
-
-
-def write_csv(path, rows):
-    Path(path).write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
-    return path
 
 
 @pytest.fixture
@@ -44,7 +34,7 @@ def rows_of(text):
 
 
 def test_run_writes_csv_to_stdout(table):
-    done = partita("run", table, "--k", 3)
+    done = process("run", table, "--k", 3)
     assert done.returncode == 0
     rows = rows_of(done.stdout)
     assert len(rows) == 40 and {"consensus", "confidence"} <= set(rows[0])
@@ -52,6 +42,23 @@ def test_run_writes_csv_to_stdout(table):
     assert "Candidates" in done.stderr
     rows = rows_of(partita("run", table, "--k", 3, "--method", "voting").stdout)
     assert {"consensus", "confidence", "consensus:0"} <= set(rows[0])
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    """Square brackets are markup to the library that draws tables, and an escape character steers a terminal."""
+    labels, _ = noisy_labels(n=40, r=4, k=3)
+    table = write_csv(tmp_path / "labels.csv", [["x[/red]", "[bold]y", ":smile:", "e\x1b[31m"], *labels.tolist()])
+    said = partita("run", table, "--k", 3, "--method", "mcla", "--output", tmp_path / "out.csv").stderr
+    assert all(f" {name} " in said for name in ("x[/red]", "[bold]y", ":smile:", "e�[31m")) and "\x1b" not in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a full device is Linux's")
+def test_standard_output_without_room(table):
+    words = [sys.executable, "-m", "partita", "compare", str(table), "--k", "2", "--methods", "mcla", "--quiet"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    assert done.returncode == 1
+    assert done.stderr == "partita: standard output: no space left; make room, or send it elsewhere\n"
 
 
 def test_quiet_says_nothing(table):
@@ -142,7 +149,7 @@ def test_methods_lists_the_registry():
 
 
 def test_demo(tmp_path):
-    done = partita("demo", cwd=tmp_path)
+    done = process("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "partita-demo"
     assert sorted(p.name for p in folder.iterdir()) == ["consensus.csv", "consensus.png", "segments.csv", "truth.csv"]
@@ -150,7 +157,7 @@ def test_demo(tmp_path):
     rows = rows_of((folder / "consensus.csv").read_text())
     assert rows[-1]["customer"] == "C0300" and rows[-1]["consensus"] == "-1"
     assert "region" in done.stdout and "1 object has no label" in done.stdout
-    scores = json.loads(partita("demo", "--json", cwd=tmp_path).stdout)["scores"]
+    scores = json.loads(process("demo", "--json", cwd=tmp_path).stdout)["scores"]
     assert all(scores[name]["nmi"] > 0.8 for name in ("voting", "qmi", "auto"))
 
 
@@ -248,9 +255,13 @@ def test_interrupt_is_130_and_leaves_no_file(tmp_path):
     child = subprocess.Popen(
         [sys.executable, "-m", "partita", *map(str, words)], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
     )
-    time.sleep(6)
-    child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=60)
+    with child:
+        time.sleep(6)
+        child.send_signal(signal.SIGINT)
+        try:
+            _, errors = child.communicate(timeout=60)
+        finally:
+            child.kill()
     assert child.returncode == 130 and errors.strip().splitlines()[-1] == "partita: interrupted"
     assert [p.name for p in tmp_path.iterdir()] == ["big.csv"]
 
@@ -269,7 +280,7 @@ def test_progress_is_drawn_on_a_terminal_only(tmp_path):
     os.close(terminal)
     assert child.wait(timeout=120) == 0
     assert b"qmi restarts" in drawn
-    assert "qmi restarts" not in partita(*words).stderr
+    assert "qmi restarts" not in process(*words).stderr
 
 
 def test_closed_pipe_is_no_error(table):
@@ -278,8 +289,19 @@ def test_closed_pipe_is_no_error(table):
     assert done.stdout.startswith("consensus,") and done.stderr == ""
 
 
+def test_words_that_read_a_table_in_the_same_way():
+    given = ("who", None, ["x*", "y"], ["none"], ["a=0.1", "b=3"], True, None, "tsv")
+    wanted = options.read_options(*given)
+    words = options.reading_words(wanted, harden=False)
+    assert words[:6] == ["--id", "who", "--exclude", "x*", "--exclude", "y"] and "--harden" not in words
+    told = {flag: [words[i + 1] for i, word in enumerate(words) if word == flag] for flag in ("--missing", "--weight")}
+    assert {"--transpose", "--input-format", "tsv"} <= set(words)
+    again = options.read_options("who", None, ["x*", "y"], told["--missing"], told["--weight"], True, None, "tsv")
+    assert again == wanted
+
+
 def test_version_and_completion():
-    assert partita("--version").stdout.startswith("partita 0.")
+    assert process("--version").stdout.startswith("partita 0.")
     lines = {"partita ru": "run", "partita run x.csv --method q": "qmi", "partita methods vo": "voting"}
     for line, expected in lines.items():
         asking = {"_PARTITA_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
@@ -299,8 +321,8 @@ def test_every_command_and_option_has_help():
 
 def test_warm_start_compiles_nothing(table):
     """A second run loads every kernel from disk: the note about compiling appears at most in the first."""
-    partita("run", table, "-k", 3, "-m", "qmi")
-    assert "compiling" not in partita("run", table, "-k", 3, "-m", "qmi").stderr
+    process("run", table, "-k", 3, "-m", "qmi")
+    assert "compiling" not in process("run", table, "-k", 3, "-m", "qmi").stderr
 
 
 def test_run_polishes(table):

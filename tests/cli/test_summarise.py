@@ -8,7 +8,7 @@ import pytest
 
 import partita as library
 from partita.io import ReadOptions
-from tests.cli.test_commands import partita
+from tests.cli.command import partita
 from tests.samples import noisy_labels, same_partition
 
 

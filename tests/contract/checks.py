@@ -17,6 +17,8 @@ from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.errors import MethodError, ParameterError
 from partita.core.method import Method
+from partita.federated.coordinate import Plan
+from partita.federated.simulate import simulate
 from partita.metrics import anmi
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
 
@@ -369,6 +371,27 @@ def check_polish_never_lowers_anmi(name: str, method: Method) -> None:
         assert np.array_equal(partita.polish(plain, ensemble).labels, polished.labels)
 
 
+def check_any_split_is_the_central_fit(name: str, method: Method) -> None:
+    """Rows, or columns, that lie at several sites lead to what they lead to at one."""
+    ensemble = noisy(missing=0.15, n=90)
+    for layout in method.splits:
+        for start in ("spectral", "random"):
+            plan = Plan((), layout, name, K, transport="float", start=start, allow_two_sites=True, seed=3)
+            whole = simulate(ensemble, plan, **{layout: 1}).consensus
+            for sites in (2, 5):
+                split = simulate(ensemble, plan, **{layout: sites}).consensus
+                assert np.array_equal(split.labels, whole.labels)
+                assert np.allclose(split.trace, whole.trace, rtol=1e-10)
+                if whole.membership is not None:
+                    assert np.allclose(split.membership, whole.membership, rtol=0, atol=1e-10, equal_nan=True)
+
+
+def check_cannot_be_split(name: str, method: Method) -> None:
+    """A method that claims no split says so."""
+    with pytest.raises(MethodError, match="cannot be divided by rows"):
+        simulate(noisy(), Plan((), "rows", name, K), rows=3)
+
+
 def check_params_are_described(name: str, method: Method) -> None:
     """Settings have defaults and meanings, and the method says in a line what it does."""
     row = next(row for row in partita.methods() if row["name"] == name)
@@ -421,5 +444,7 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_refuses_soft, lambda method: not takes_soft(method)),
     (check_recipe_repeats, always),
     (check_polish_never_lowers_anmi, always),
+    (check_any_split_is_the_central_fit, lambda method: bool(method.splits)),
+    (check_cannot_be_split, lambda method: not method.splits),
     (check_params_are_described, always),
 ]

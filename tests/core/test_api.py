@@ -207,7 +207,8 @@ def test_methods_are_listed():
     rows = partita.methods()
     assert {"voting", "qmi"} <= {row["name"] for row in rows}
     for row in rows:
-        assert set(row) == {"name", "summary", "takes", "missing labels", "k", "random", "new objects", "cite"}
+        keys = {"name", "summary", "takes", "missing labels", "k", "random", "new objects", "sites", "cite"}
+        assert set(row) == keys and set(row["sites"].split(", ")) <= {"rows", "columns", "no"}
         assert row["k"] in ("optional", "required", "depends") and row["new objects"] in ("memberships", "labels", "no")
 
 

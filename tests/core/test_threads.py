@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -59,6 +60,29 @@ def test_exceptions_pass_and_stop_the_rest(count):
     assert len(done) < 400
     with thread_limit(2):
         assert map_threads(str, range(3)) == ["0", "1", "2"]
+
+
+def test_an_interrupt_while_work_is_handed_out_leaves_nothing_running():
+    begun = []
+
+    def note(item):
+        time.sleep(0.005)
+        begun.append(item)
+
+    pool = threads._pool(2)
+    with thread_limit(2), pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        asked = iter(range(51))
+
+        def interrupted(*words):
+            if next(asked) == 50:
+                raise KeyboardInterrupt
+            return ThreadPoolExecutor.submit(pool, *words)
+
+        patch.setattr(pool, "submit", interrupted)
+        map_threads(note, range(100))
+    before = len(begun)
+    time.sleep(0.05)
+    assert len(begun) == before < 50
 
 
 def test_limits_nest_and_end():

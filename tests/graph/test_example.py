@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import partita
-from tests.partition.samples import SEVEN
+from partita.datasets.examples import SEVEN, SEVEN_ANSWER
 from tests.samples import same_partition
 
-TABLE = np.array(SEVEN, dtype=object).T
-ANSWER = [0, 0, 0, 1, 1, 2, 2]
+TABLE = np.array(SEVEN, dtype=object)
+ANSWER = list(SEVEN_ANSWER)
 
 
 @pytest.mark.parametrize("method", ["mcla", "cspa", "hbgf", "lwgp"])
@@ -35,8 +35,8 @@ def test_association_and_confidence_of_mcla():
 
 
 def cut_clusters(labels):
-    edges = {(j, value) for j, column in enumerate(SEVEN) for value in column if value is not None}
-    touched = [{labels[i] for i in range(7) if SEVEN[j][i] == value} for j, value in edges]
+    edges = {(j, value) for j, column in enumerate(TABLE.T) for value in column if value is not None}
+    touched = [{labels[i] for i in range(7) if SEVEN[i][j] == value} for j, value in edges]
     return sum(len(blocks) > 1 for blocks in touched)
 
 

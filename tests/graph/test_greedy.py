@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core.prepare import prepare
+from partita.datasets.examples import SEVEN_ANSWER, seven_objects
 from partita.graph.base import best_base, complete
 from partita.graph.greedy import climb, sweep
 from partita.metrics import anmi
@@ -18,10 +19,8 @@ from tests.graph.test_voting import slow_anmi
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
 
 seeds = st.integers(0, 2**32 - 1)
-EXAMPLE = Ensemble.from_labels(
-    [[1, 2, 1, 1], [1, 2, 1, 2], [1, 2, 2, None], [2, 3, 2, 1], [2, 3, 3, 2], [3, 1, 3, None], [3, 1, 3, None]]
-)
-BEST = [0, 0, 0, 1, 1, 2, 2]
+EXAMPLE = seven_objects()
+BEST = list(SEVEN_ANSWER)
 
 
 def random_table(seed, missing=0.2):

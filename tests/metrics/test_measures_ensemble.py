@@ -12,9 +12,8 @@ from partita.core.ensemble import Ensemble
 from partita.core.errors import LabelError, ParameterError
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import thread_limit
+from partita.datasets.examples import seven_objects
 from partita.metrics import joint as joint_module
-
-EXAMPLE = [[1, 2, 1, 1], [1, 2, 1, 2], [1, 2, 2, None], [2, 3, 2, 1], [2, 3, 3, 2], [3, 1, 3, None], [3, 1, 3, None]]
 
 
 @st.composite
@@ -201,7 +200,7 @@ def test_codes_keep_their_rows_and_columns():
 
 
 def test_labels_of_any_kind_against_an_ensemble():
-    ensemble = Ensemble.from_labels(EXAMPLE)
+    ensemble = seven_objects()
     labels = ["x", "x", "x", "y", "y", None, "z"]
     assert pm.anmi(ensemble, labels) == pytest.approx(pm.anmi(ensemble, [0, 0, 0, 1, 1, -1, 2]))
     assert pm.anmi(ensemble, [0, 0, 0, 10**15, 10**15, -1, -7]) == pytest.approx(pm.anmi(ensemble, labels))
@@ -222,7 +221,7 @@ def canonical_partitions(n, k):
 
 
 def test_the_seven_objects_of_strehl_and_ghosh():
-    ensemble = Ensemble.from_labels(EXAMPLE)
+    ensemble = seven_objects()
     partitions = canonical_partitions(7, 3)
     assert len(partitions) == 301
     ranked = sorted(((pm.anmi(ensemble, labels), labels) for labels in partitions), reverse=True)
@@ -262,7 +261,7 @@ def test_nothing_known_is_nan():
 
 
 def test_bad_input_is_named():
-    ensemble = Ensemble.from_labels(EXAMPLE)
+    ensemble = seven_objects()
     with pytest.raises(ParameterError, match="labels has 2 objects and the ensemble 7"):
         pm.anmi(ensemble, [0, 1])
     with pytest.raises(ParameterError, match="labels has 2 objects and the ensemble 7"):

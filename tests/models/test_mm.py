@@ -11,6 +11,7 @@ from partita.core import threads
 from partita.core.counting import unit_weights
 from partita.core.errors import ParameterError
 from partita.core.prepare import prepare
+from partita.datasets.examples import twelve_points
 from partita.kernels.scores import IMPOSSIBLE
 from partita.models import mm
 from partita.models.mixture import Mixture, add_counts, at_site, maximise, memberships, softened
@@ -18,8 +19,6 @@ from tests.core.oracles import steady
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
 
 seeds = st.integers(0, 2**32 - 1)
-TOPCHY = ["2BXb", "2AXa", "2AYb", "2BXb", "1AXb", "2AYb", "2BYa", "1BYa", "1BYb", "1AYa", "2BYa", "1BYa"]
-"""Table 1 of Topchy, Jain and Punch (2004): twelve objects in four partitions."""
 
 
 def table(seed, n=15, r=4, k=3, missing=0.3, weighted=True):
@@ -106,7 +105,7 @@ def test_parameters_equal_the_double_loop(missing, rounds, smoothing, kind):
 
 def test_the_papers_example():
     """Twelve objects, printed partition, and the maximum the errata give (MISPRINTS 35)."""
-    result = partita.consensus([list(row) for row in TOPCHY], "mm", 2, tol=1e-14, max_iter=5000)
+    result = partita.consensus(twelve_points(), "mm", 2, tol=1e-14, max_iter=5000)
     assert result.labels.tolist() == [0] * 6 + [1] * 6
     assert result.detail["log likelihood"] == pytest.approx(-29.9917, abs=1e-4)
     first = [1, 1, 0.950, 1, 1, 0.950, 0.110, 0.018, 0.278, 0.115, 0.110, 0.018]

@@ -10,6 +10,7 @@ import pytest
 
 import partita
 from partita import Ensemble, registry
+from partita.experiments.papers.wang2010 import planted
 
 PERPLEXITY = {0.05: 1.34, 0.10: 1.51, 0.15: 1.65, 0.20: 1.77}
 SEEDS = range(3)
@@ -21,15 +22,6 @@ WAYS = [
 ]
 
 
-def planted(noise, seed):
-    """(200, 10) labels, the clusters, and which objects are outliers."""
-    rng = np.random.default_rng(seed)
-    truth = rng.permutation(np.arange(200) % 2)
-    outlier = rng.permutation(np.arange(200) < 10)
-    flipped = rng.random((200, 10)) < np.where(outlier, 0.5, noise)[:, None]
-    return np.where(flipped, 1 - truth[:, None], truth[:, None]), truth, outlier
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", list(PERPLEXITY))
 def test_perplexity_and_clusters_are_found_by_every_way(noise):
@@ -37,7 +29,7 @@ def test_perplexity_and_clusters_are_found_by_every_way(noise):
     for name, settings in WAYS:
         values = []
         for seed in SEEDS:
-            labels, truth, outlier = planted(noise, seed)
+            labels, truth, outlier = planted(noise, np.random.default_rng(seed))
             result = partita.consensus(Ensemble.from_labels(labels, transpose=False), name, **settings)
             values.append(result.perplexity(labels))
             main = np.argsort(-result.sizes, kind="stable")[:2]

@@ -5,6 +5,8 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
+from partita.datasets.examples import SEVEN
+
 
 def matrix(vertices, edges):
     """A symmetric matrix of (a, b, weight) triples."""
@@ -35,14 +37,11 @@ def planted(objects, columns, k, noise, seed=0):
     return table, np.concatenate([truth, np.tile(np.arange(k), columns)])
 
 
-SEVEN = [(1, 1, 1, 2, 2, 3, 3), (2, 2, 2, 3, 3, 1, 1), (1, 1, 2, 2, 3, 3, 3), (1, 2, None, 1, 2, None, None)]
-
-
 def seven_hyperedges():
     """The hyperedges of strehl2002's example: one a cluster, 11 in all."""
     return [
         [i for i, label in enumerate(column) if label == value]
-        for column in SEVEN
+        for column in zip(*SEVEN, strict=True)
         for value in sorted({label for label in column if label is not None})
     ]
 

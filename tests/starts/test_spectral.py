@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from partita import Ensemble
 from partita.core.prepare import prepare
@@ -120,3 +121,21 @@ def test_a_frequent_row_leaves_room_for_the_others():
     counts[0] = 1e8
     ensemble = Ensemble.from_labels(labels).with_counts(counts)
     assert len(np.unique(spectral.spectral_start(ensemble, 10, np.random.default_rng(0)))) == 10
+
+
+@pytest.mark.parametrize("most_dense", [2000, 50])
+def test_vectors_of_a_graph_in_parts(monkeypatch, most_dense):
+    """Ten parts, ten times the eigenvalue 1: none of its vectors is missed, nor those that come next."""
+    monkeypatch.setattr(spectral, "MOST_DENSE", most_dense)
+    rng, size = np.random.default_rng(4), 30
+    graph = np.zeros((10 * size, 10 * size))
+    for part in range(10):
+        weights = rng.uniform(size=(size, size))
+        graph[part::10, part::10] = weights + weights.T
+    scale = 1 / np.sqrt(graph.sum(axis=1))
+    matrix = graph * np.outer(scale, scale)
+    expected = np.linalg.eigvalsh(matrix)[::-1][:14]
+    for vectors in (spectral.leading(matrix, 14), spectral.of_parts(csr_array(matrix), 14, spectral._nearly_largest)):
+        assert np.allclose(vectors.T @ vectors, np.eye(14), atol=1e-6)
+        assert np.allclose(np.diagonal(vectors.T @ matrix @ vectors), expected, atol=1e-6)
+    assert np.allclose(expected[:10], 1) and expected[10] < 0.9

@@ -54,7 +54,7 @@ def _write(result: "Consensus", ensemble: Any, place: Path) -> list[Path]:
     from partita import io
     from partita.core.errors import MissingExtraError
     from partita.datasets import segments_path, truth_path
-    from partita.report.plots import ConsensusDisplay
+    from partita.report import ConsensusDisplay
 
     table, picture = place / "consensus.csv", place / "consensus.png"
     files = [place / "segments.csv", place / "truth.csv", table]

@@ -1,13 +1,31 @@
 """The `partita` command: what it is made of, and how errors reach a user."""
 
+import errno
 import logging
+import os
 import sys
 import warnings
 from typing import Annotated, Any
 
 import typer
 
-from partita.cli import demo, evaluate, methods, predict, run, select_k, summarise
+from partita.cli import (
+    cluster,
+    compare,
+    datasets,
+    demo,
+    evaluate,
+    federate,
+    generate,
+    methods,
+    predict,
+    report,
+    reproduce,
+    run,
+    select_k,
+    summarise,
+    ways,
+)
 from partita.cli.options import INTERRUPTED
 from partita.core.errors import PartitaError
 from partita.version import __version__
@@ -23,10 +41,18 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("predict")(predict.predict)
 app.command("select-k")(select_k.select_k)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("evaluate")(evaluate.evaluate)
 app.command("summarise")(summarise.summarise)
 app.command("methods")(methods.methods)
+app.command("cluster")(cluster.cluster)
+app.command("generate")(generate.generate)
+app.command("ways")(ways.ways)
+app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
+app.add_typer(datasets.app)
+app.add_typer(federate.app)
 
 
 def _version(wanted: bool) -> None:
@@ -54,8 +80,17 @@ def main() -> None:
         if stop.code == INTERRUPTED:
             typer.echo("partita: interrupted", err=True)
         raise
+    except KeyboardInterrupt:
+        typer.echo("partita: interrupted", err=True)
+        sys.exit(INTERRUPTED)
     except PartitaError as error:
         typer.echo(f"partita: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in it cannot be written either
+        typer.echo("partita: standard output: no space left; make room, or send it elsewhere", err=True)
         sys.exit(1)
 
 

@@ -19,7 +19,7 @@ INTERRUPTED: Final = 130
 
 def output_formats(incomplete: str) -> list[str]:
     """For completion: the formats that begin so."""
-    return [name for name in ("csv", "tsv", "parquet", "json") if name.startswith(incomplete)]
+    return [name for name in ("csv", "tsv", "parquet", "json", "h5ad") if name.startswith(incomplete)]
 
 
 def method_names(incomplete: str) -> list[str]:
@@ -78,7 +78,7 @@ Header: TypeAlias = Annotated[
     bool | None, typer.Option("--header/--no-header", help="The first line of a CSV has names / is data.")
 ]
 OutputFormat: TypeAlias = Annotated[
-    str | None, typer.Option("--format", help="csv, tsv, parquet or json.", autocompletion=output_formats)
+    str | None, typer.Option("--format", help="csv, tsv, parquet, json or h5ad.", autocompletion=output_formats)
 ]
 InputFormat: TypeAlias = Annotated[
     str | None, typer.Option("--input-format", metavar="NAME", help="csv, tsv, parquet, npy, npz, mat or h5ad.")
@@ -88,7 +88,8 @@ Output: TypeAlias = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Where the result goes: .csv, .tsv, .parquet, .json (csv, tsv and json also .gz); - is stdout.",
+        help="Where the result goes: .csv, .tsv, .parquet, .json (csv, tsv and json also .gz), or .h5ad, a copy of "
+        "the .h5ad that is read; - is stdout.",
     ),
 ]
 Membership: TypeAlias = Annotated[
@@ -139,6 +140,28 @@ def read_options(
         transpose=transpose,
         header=header,
     )
+
+
+def reading_words(wanted: Any, harden: bool) -> list[str]:
+    """The words that make another command read a table in the same way: what `read_options` was told.
+
+    >>> reading_words(read_options("who", ["a*"], None, ["-1"], ["b=2"], None, False, None), True)
+    ['--id', 'who', '--columns', 'a*', '--missing', '-1', '--weight', 'b=2', '--no-header', '--harden']
+    """
+    missing = ("none",) if wanted.missing == () else wanted.missing
+    weights = [f"{name}={weight:.17g}" for name, weight in (wanted.weights or {}).items()]
+    several = (
+        ("--id", wanted.id and [wanted.id]),
+        ("--columns", wanted.columns),
+        ("--exclude", wanted.exclude),
+        ("--missing", missing),
+        ("--weight", weights),
+        ("--input-format", wanted.format and [wanted.format]),
+    )
+    words = [word for flag, values in several for value in values or () for word in (flag, str(value))]
+    for flag, said in (("transpose", wanted.transpose), ("header", wanted.header)):
+        words += [] if said is None else [f"--{flag}" if said else f"--no-{flag}"]
+    return [*words, "--harden"] if harden else words
 
 
 def hardened(ensemble: Any, wanted: bool) -> Any:
@@ -197,7 +220,10 @@ def settings(words: list[str] | None, *owned: str) -> dict[str, str]:
     """What --set says; what has an option of its own, or is `owned` by the command, is refused."""
     found = pairs(words, "--set")
     for name in found.keys() & {"ensemble", "method", "k", "seed", "threads", "compress", "polish", *owned}:
-        raise ParameterError(f"--set {name}={found[name]}: this is no setting of a method; see --help")
+        flag = "--k" if name == "ks" else f"--{name.replace('_', '-')}"
+        own = name in (*owned, "k", "seed")
+        way_out = f"this has an option of its own; say {flag}" if own else "this is no setting; see --help"
+        raise ParameterError(f"--set {name}={found[name]}: {way_out}")
     return found
 
 

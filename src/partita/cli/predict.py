@@ -1,11 +1,12 @@
 """partita predict: new objects into the clusters of a saved model."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partita.cli import options
+from partita.cli import options, placing
 
 if TYPE_CHECKING:
     from partita.core.consensus import Consensus
@@ -25,6 +26,8 @@ def predict(
     input_format: options.InputFormat = None,
     membership: options.Membership = True,
     output_format: options.OutputFormat = None,
+    key_added: placing.KeyAdded = None,
+    overwrite: placing.Overwrite = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -39,17 +42,19 @@ def predict(
     from partita.core.consensus import placed
 
     kind = "json" if as_json and output == "-" else output_format
-    io.check_writable(output, kind)
-    options.check_apart(labels, output)
+    place = placing.Place.of(labels, output, kind, input_format, key_added, overwrite)
     options.check_apart(model, output, "model")
     fitted = io.load_model(model)
     wanted = options.read_options(id_column, columns, exclude, missing, None, transpose, header, input_format)
     if not missing and fitted.missing.said:
         wanted = replace(wanted, missing=tuple(value for _, value in fitted.missing.values))
+    if not columns and (input_format or Path(labels).suffix[1:].lower()) == "h5ad":
+        wanted = replace(wanted, columns=fitted.names)  # an .h5ad has other columns too
     wanted = replace(wanted, transpose=bool(transpose))  # a few new objects of many clusterings are no turned table
     with options.working(threads, quiet):
         result = placed(fitted, io.read(labels, wanted))
-    io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
+    place.check_table(len(result), fitted.names)
+    place.write(result, None, membership, id_column)
     _report(result, fitted, to_file=output != "-", as_json=as_json, quiet=quiet)
 
 

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any
 
 PATIENCE = 1.0
+MOST_SHOWN = 4
 
 
 class Bar:
@@ -38,4 +39,5 @@ class Bar:
             self.drawing.start()
         if what not in self.tasks:
             self.tasks[what] = self.drawing.add_task(what, total=total)
-        self.drawing.update(self.tasks[what], completed=done)
+        full = len(self.tasks) > MOST_SHOWN and done >= total  # of many, those at work are the ones to see
+        self.drawing.update(self.tasks[what], completed=done, visible=not full)

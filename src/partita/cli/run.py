@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partita.cli import options
+from partita.cli import options, placing
 
 if TYPE_CHECKING:
     from partita.core.consensus import Consensus
@@ -38,6 +38,8 @@ def run(
     ] = False,
     membership: options.Membership = True,
     output_format: options.OutputFormat = None,
+    key_added: placing.KeyAdded = None,
+    overwrite: placing.Overwrite = False,
     save_model: Annotated[
         str | None,
         typer.Option("--save-model", metavar="FILE", help="Keep the fitted model (.npz) for `partita predict`."),
@@ -55,7 +57,8 @@ def run(
     """Find the consensus of the clusterings in a label file.
 
     The labels go to stdout or to --output; a summary goes to stderr. With --json, the result goes to stdout as JSON,
-    or, where --output names a file, the summary does.
+    or, where --output names a file, the summary does. An .h5ad is a copy of the one with the labels, with the result
+    in obs, obsm and uns.
     """
     from partita import io
     from partita.api import consensus
@@ -63,8 +66,7 @@ def run(
     from partita.core.interrupts import finishing
 
     kind = "json" if as_json and output == "-" else output_format
-    io.check_writable(output, kind)
-    options.check_apart(labels, output)
+    place = placing.Place.of(labels, output, kind, input_format, key_added, overwrite)
     if save_model is not None:
         options.check_model(save_model, labels, output, method, polish)
     if save_draws is not None:
@@ -73,22 +75,23 @@ def run(
     compile_beside(method, polish)
     with options.working(threads, quiet):
         ensemble = options.hardened(io.read(labels, wanted), harden)
+        place.check_table(len(ensemble), ensemble.names)
         if save_model is not None:
             io.check_labels(ensemble)
         params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
     with finishing():
-        io.write(result, output, format=kind, membership=membership, id_name=id_column or "id")
+        place.write(result, ensemble, membership, id_column)
         if save_model is not None:
             io.save_model(result, save_model)
         if save_draws is not None and result.draws is not None:
             io.write_draws(result.draws, save_draws, ensemble.ids)
-    _report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
+    report(result, ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
     if result.detail.get("interrupted"):
         raise typer.Exit(options.INTERRUPTED)
 
 
-def _report(
+def report(
     result: "Consensus", ensemble: "Ensemble | SoftEnsemble", *, to_file: bool, as_json: bool, quiet: bool
 ) -> None:
     """The summary: for people on stderr, as JSON on stdout where the labels went to a file."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partita.cli import options
+from partita.cli.tabling import check_table_file, hand_out
 from partita.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -24,13 +25,16 @@ def select_k(
         str | None,
         typer.Option(
             "--criterion",
-            help="bic, icl, mml, bound, stability or anmi; left out: bic or bound where the method has it, "
+            help="bic, icl, mml, bound, stability, pac or anmi; left out: bic or bound where the method has it, "
             "else stability.",
             autocompletion=options.criterion_names,
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=0, help="Random halves of the clusterings that stability compares; 0: none.")
+        int,
+        typer.Option(
+            "--repeats", min=0, help="Random halves of the clusterings that stability and PAC compare; 0: none."
+        ),
     ] = 10,
     setting: options.Settings = None,
     output: Annotated[
@@ -110,11 +114,7 @@ def _check_places(labels: str, output: str | None, plot: str | None) -> None:
     from partita.io import check_writable
     from partita.report.plots import check_drawing
 
-    if output is not None:
-        if Path(output).suffix not in (".csv", ".json"):
-            raise FileError(f"{output}: the table is written as .csv or .json; choose such a name for --output")
-        options.check_apart(labels, output)
-        check_writable(output)
+    check_table_file(labels, output)
     if plot is not None:
         if Path(plot).suffix != ".png":
             raise FileError(f"{plot}: the picture is a PNG; choose a name that ends in .png for --plot")
@@ -124,25 +124,9 @@ def _check_places(labels: str, output: str | None, plot: str | None) -> None:
 
 def _tell(chosen: "Selection", output: str | None, as_json: bool, as_csv: bool, quiet: bool) -> None:
     """Table and reason, each where it belongs."""
-    from partita.cli.show import show
     from partita.report.selection import as_record, trials_table
-    from partita.report.tables import as_json as to_json
 
-    table = trials_table(chosen)
-    if output is not None:
-        from partita.io import replacing
-
-        text = to_json(as_record(chosen)) + "\n" if output.endswith(".json") else table.csv()
-        with replacing(Path(output)) as file:
-            file.write(text.encode())
-    if as_json:
-        typer.echo(to_json(as_record(chosen)))
-    elif as_csv:
-        typer.echo(table.csv(), nl=False)
-    elif output is None:
-        show(table)
-    elif not quiet:
-        show(table, err=True)
+    hand_out(trials_table(chosen), as_record(chosen), output, as_json, as_csv, quiet)
     if not quiet:
         _say(_lines(chosen))
 
@@ -167,7 +151,7 @@ def _say(lines: "Sequence[str]") -> None:
 
 def _draw(chosen: "Selection", path: Path, quiet: bool) -> None:
     from partita.io import replacing
-    from partita.report.plots import SelectionDisplay
+    from partita.report import SelectionDisplay
 
     picture: Any = SelectionDisplay.from_selection(chosen)
     with replacing(path) as file:

@@ -12,6 +12,7 @@ from partita.core.draws import Draws
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
 from partita.core.recipe import Recipe
+from partita.core.showing import consensus_html
 from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen, smallest_type
 
 
@@ -85,6 +86,9 @@ class Consensus(FrozenArrays):
         by = f" by {self.recipe.method}" if self.recipe else ""
         clusters = "1 cluster" if self.k == 1 else f"{self.k} clusters"
         return f"Consensus({len(self)} objects in {clusters}{asked}{anmi}{by})"
+
+    def _repr_html_(self) -> str:
+        return consensus_html(self)
 
     def predict_proba(self, table: Any) -> FloatArray:
         """Memberships of new objects, given their labels in the same clusterings; NaN where none is known."""

@@ -1,6 +1,7 @@
 """The two sums behind most methods: scores add over columns, counts add over rows; for hard labels and memberships."""
 
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,15 @@ from partita.kernels.scores import (
 )
 
 
-def unit_weights(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
+class Weighted(Protocol):
+    """Clusterings with weights."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """(r,)."""
+
+
+def unit_weights(ensemble: Weighted) -> FloatArray:
     """(r,) weights of the clusterings, 1 on average: only their ratio matters."""
     return np.asarray(ensemble.weights / ensemble.weights.mean())
 
@@ -50,7 +59,7 @@ def label_counts(ensemble: Ensemble | SoftEnsemble, labels: IntArray, k: int) ->
             count_memberships(ensemble.matrix, labels, ensemble.counts, tables, sizes, start, stop)
         return tables, sizes
 
-    parts = map_chunks(part, len(ensemble))
+    parts = map_chunks(part, len(ensemble)) or [part(0, 0)]
     tables, sizes = parts[0]
     for more_tables, more_sizes in parts[1:]:
         tables += more_tables

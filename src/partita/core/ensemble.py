@@ -12,6 +12,7 @@ from partita.core.coding import NOTHING_SAID, Label, MissingRule, code_integers
 from partita.core.distinct import Distinct, distinct_rows
 from partita.core.errors import TableError
 from partita.core.fields import check_counts, check_ids, check_orientation, check_weights, fingerprint
+from partita.core.showing import ensemble_html
 from partita.core.tables import as_table, code_table
 from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, frozen
 
@@ -89,6 +90,9 @@ class Ensemble(FrozenArrays):
         share = f", {self.missing_share:.1%} missing" if self.missing_share else ""
         return f"Ensemble({len(self)} objects, {len(self.names)} clusterings of {_span(self.sizes)} labels{share})"
 
+    def _repr_html_(self) -> str:
+        return ensemble_html(self)
+
     @cached_property
     def missing_share(self) -> float:
         """The share of cells that are unobserved."""
@@ -126,9 +130,7 @@ class Ensemble(FrozenArrays):
 
     def columns(self, index: Any) -> "Ensemble":
         """Some of the clusterings of the same objects, by position or by name."""
-        picks = _places(index, self.names)
-        if not picks:
-            raise TableError("no clustering was chosen; give at least one")
+        picks = chosen_places(index, self.names)
         return replace(
             self,
             labels=frozen(np.ascontiguousarray(self.labels[:, picks])),
@@ -143,17 +145,19 @@ class Ensemble(FrozenArrays):
         return replace(self, multiplicity=check_counts(counts, len(self)))
 
 
-def _places(index: Any, names: tuple[str, ...]) -> list[int]:
+def chosen_places(index: Any, names: tuple[str, ...]) -> list[int]:
     """Positions of clusterings given by position, by name, or by a mask."""
     given = np.asarray(index)
     if given.dtype == bool and given.shape == (len(names),):
-        return np.flatnonzero(given).tolist()
+        index = np.flatnonzero(given).tolist()
     places = []
     for pick in index:
         place = names.index(pick) if isinstance(pick, str) and pick in names else pick
         if isinstance(place, (str, bool, np.bool_)) or not -len(names) <= int(place) < len(names):
             raise TableError(f"there is no clustering {pick!r}; there are {len(names)}: {', '.join(names[:8])}")
         places.append(int(place))
+    if not places:
+        raise TableError("no clustering was chosen; give at least one")
     return places
 
 

@@ -61,9 +61,14 @@ class Method:
 
 def suited(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ensemble | SoftEnsemble:
     """The ensemble in the form the method takes; what it cannot take raises."""
+    check_several(ensemble)
+    return in_form(ensemble, method, name)
+
+
+def check_several(ensemble: Ensemble | SoftEnsemble) -> None:
+    """Refuse a single clustering."""
     if len(ensemble.names) < 2:
         raise TableError("one clustering is no ensemble; give at least two clusterings of the same objects")
-    return in_form(ensemble, method, name)
 
 
 def in_form(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ensemble | SoftEnsemble:
@@ -83,6 +88,11 @@ def checked_k(k: int | None, rows: int, method: Method, name: str) -> int | None
         if method.chooses_k is not False:
             return None
         raise ParameterError(f"{name} needs the number of clusters; give k (--k)")
+    return checked_number(k, rows)
+
+
+def checked_number(k: Any, rows: int) -> int:
+    """A number of clusters, whole and at most as many as there are rows to divide."""
     try:
         asked = operator.index(k)
     except TypeError:

@@ -17,3 +17,5 @@ class Recipe:
     fingerprint: str
     compress: bool = True
     polish: bool = False
+    made: Mapping[str, Any] | None = None
+    """How the ensemble was made of features, if it was: way, params, seed, fingerprint of the features."""

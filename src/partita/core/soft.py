@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from partita.core.coding import Label, MissingRule
 from partita.core.distinct import Distinct, distinct_rows
-from partita.core.ensemble import Ensemble
+from partita.core.ensemble import Ensemble, chosen_places
 from partita.core.errors import LabelError, TableError
 from partita.core.fields import check_counts, check_ids, check_weights, fingerprint
+from partita.core.showing import ensemble_html
 from partita.core.tables import as_table, code_table
 from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, frozen, is_sequence, smallest_type
 
@@ -90,6 +91,9 @@ class SoftEnsemble(FrozenArrays):
         share = f", {self.missing_share:.1%} missing" if self.missing_share else ""
         return f"SoftEnsemble({len(self)} objects, {len(self.names)} clusterings of {list(self.sizes)} clusters{share})"
 
+    def _repr_html_(self) -> str:
+        return ensemble_html(self)
+
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """(r + 1,) where each clustering's block of columns begins and ends."""
@@ -125,6 +129,18 @@ class SoftEnsemble(FrozenArrays):
     def fingerprint(self) -> str:
         """Names the data: equal for equal memberships, weights and counts."""
         return fingerprint(f"soft {self.sizes}", self.matrix, self.weights, self.multiplicity)
+
+    def columns(self, index: Any) -> "SoftEnsemble":
+        """Some of the clusterings of the same objects, by position or by name."""
+        picks = chosen_places(index, self.names)
+        return replace(
+            self,
+            matrix=frozen(np.concatenate([self.block(j) for j in picks], axis=1)),
+            sizes=tuple(self.sizes[j] for j in picks),
+            names=tuple(self.names[j] for j in picks),
+            classes=tuple(self.classes[j] for j in picks),
+            weights=check_weights(self.weights[picks], [self.names[j] for j in picks]),
+        )
 
     def harden(self) -> Ensemble:
         """The hard ensemble of likeliest labels; ties go to the lowest index."""

@@ -111,7 +111,8 @@ def _read(table: Any) -> Table:
         return _from_array(table)
     if hasattr(table, "obs") and hasattr(table, "obsm"):
         raise TableError(
-            "an AnnData object is not a label table; give its columns of labels, such as adata.obs[['a', 'b']]"
+            "an AnnData object is not a label table; take partita.anndata.consensus(adata, 'leiden_*'), or give its "
+            "columns of labels, such as adata.obs[['a', 'b']]"
         )
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise TableError("a sparse matrix is not a label table; give a dense array of labels, objects in rows")

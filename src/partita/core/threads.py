@@ -7,7 +7,7 @@ their results come back in order, so a sum over them is the same to the last bit
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
@@ -82,8 +82,9 @@ def map_threads(function: Callable[[S], T], items: Iterable[S], what: str = "") 
     workers = min(current(), len(work))
     if workers <= 1:
         return list(steps((function(item) for item in work), len(work), what))
-    found = [_pool(workers).submit(_alone, function, item) for item in work]
+    found: list[Future[T]] = []
     try:
+        found.extend(_pool(workers).submit(_alone, function, item) for item in work)
         return list(steps((future.result() for future in found), len(work), what))
     except BaseException:
         for future in found:

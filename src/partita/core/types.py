@@ -50,7 +50,7 @@ def is_sequence(value: Any) -> bool:
     return not unordered and hasattr(value, "__len__") and len(getattr(value, "shape", (1,))) == 1
 
 
-class FrozenDict(dict[str, Any]):
+class FrozenDict(dict[Any, Any]):
     """A dictionary that cannot be changed, and can be pickled."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:

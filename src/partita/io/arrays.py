@@ -17,21 +17,30 @@ REFERENCES = ("gt", "reference", "consensus")
 
 
 def load_array(source: Source, options: ReadOptions) -> Raw:
-    """The clusterings of an array file, called c0, c1, …"""
-    found = _pool(read_arrays(source), source.format)
+    """The clusterings of an array file, called c0, c1, … unless an array `names` says more; ids from an array `ids`."""
+    arrays = read_arrays(source)
+    found = _pool(arrays, source.format)
     if found.ndim != 2 or 0 in found.shape:
         raise FileError(
             f"the array has shape {found.shape}; "
             "a label table has two dimensions, objects in rows and clusterings in columns"
         )
-    names = tuple(f"c{j}" for j in range(found.shape[1]))
+    names, named_ids = _called(arrays, found)
     choice = choose(names, None, options)
     if not options.transpose:
         check_several([names[j] for j in choice.labels], options)
-    ids = None if choice.ids is None else found[:, choice.ids]
+    ids = named_ids if choice.ids is None else found[:, choice.ids]
     if found.dtype.kind in "iuf":
         return Raw(names, matrix=found, ids=ids, header=False).pick(choice.labels)
     return Raw(names, tuple(found[:, j] for j in range(found.shape[1])), ids=ids, header=False).pick(choice.labels)
+
+
+def _called(arrays: dict[str, NDArray[Any]], table: NDArray[Any]) -> tuple[tuple[str, ...], Any]:
+    """What the file calls its clusterings and its objects."""
+    names, ids = arrays.get("names"), arrays.get("ids")
+    fits = names is not None and names.dtype.kind == "U" and names.shape == table.shape[1:]
+    called = names.tolist() if fits and names is not None else [f"c{j}" for j in range(table.shape[1])]
+    return tuple(called), ids if ids is not None and ids.shape == table.shape[:1] else None
 
 
 def read_arrays(source: Source) -> dict[str, NDArray[Any]]:

@@ -2,6 +2,8 @@
 
 import importlib
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from partita.core.errors import FileError, MissingExtraError
+from partita.core.errors import FileError, MissingExtraError, PartitaWarning
+from partita.io.annotation import confidence_key, results_in
 from partita.io.options import ReadOptions
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft, some
 from partita.io.source import Source, guarded
@@ -93,37 +96,81 @@ def _matrix(file: pq.ParquetFile, names: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def load_observations(source: Source, options: ReadOptions) -> Raw:
-    """Clusterings among the observation columns of an AnnData file; the observation names are the ids."""
+    """Clusterings among the observation columns of an AnnData file; the observation names are the ids.
+
+    Results of ours are no clusterings, unless they are asked for by name.
+    """
     frame = read_observations(source)
     names = [str(name) for name in frame.columns]
     if not options.columns:
         raise FileError(
             f"say which observation columns are clusterings by columns= (--columns); there are {some(names)}"
         )
-    choice = choose(names, None, options)
+    made = [name for name in earlier_results(source) if name in names and name not in options.columns]
+    choice = choose(names, None, replace(options, exclude=(*options.exclude, *made)))
     if not options.transpose:
         check_several([names[j] for j in choice.labels], options)
-    ids = frame.index.to_numpy() if choice.ids is None else frame.iloc[:, choice.ids].to_numpy()
+    ids = observation_names(frame) if choice.ids is None else frame.iloc[:, choice.ids].to_numpy()
     return Raw(tuple(names[j] for j in choice.labels), tuple(frame.iloc[:, j] for j in choice.labels), ids=ids)
 
 
 def read_observations(source: Source) -> Any:
     """The table of observations (a pandas DataFrame), and nothing else of the file."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            h5py = importlib.import_module("h5py")
-            read_elem = importlib.import_module("anndata.io").read_elem
-    except ImportError:
-        raise MissingExtraError("reading AnnData files needs an extra: pip install 'partita[anndata]'") from None
-
-    def read_frame() -> Any:
-        with h5py.File(source.handle(), "r") as file:
-            return read_elem(file["obs"]) if "obs" in file else None
-
-    frame = guarded(read_frame, "an AnnData file")
+    (frame,) = _read_elements(source, ("obs",))
     if frame is None or not hasattr(frame, "columns"):
         raise FileError("holds no table of observations ('obs'); is this an AnnData file?")
     if not len(frame):
         raise FileError("holds no observations")
     return frame
+
+
+def observation_names(frame: Any) -> Any:
+    """What the observations are called; where two have the same name, all go by their rows."""
+    if frame.index.is_unique:
+        return frame.index.to_numpy()
+    twin = frame.index[frame.index.duplicated()][0]
+    warnings.warn(
+        PartitaWarning(f"several observations are called {twin!r}, so that all go by their rows and not by name"),
+        stacklevel=2,
+    )
+    return None
+
+
+def earlier_results(source: Source) -> list[str]:
+    """The columns of the observations that hold results of ours."""
+    found: list[str] = _seen(source, results_in)
+    return [*found, *map(confidence_key, found)]
+
+
+def read_anndata(source: Source) -> tuple[Any, Any, Any]:
+    """The tables of observations and of variables (pandas DataFrames), and the matrix X, None where there is none."""
+    frame, variables, X = _read_elements(source, ("obs", "var", "X"))
+    if not hasattr(frame, "columns") or not hasattr(variables, "columns"):
+        raise FileError("holds no tables of observations and variables; is this an AnnData file?")
+    return frame, variables, X
+
+
+def _read_elements(source: Source, names: tuple[str, ...]) -> list[Any]:
+    """Parts of an AnnData file, None where one is not there."""
+    read_elem = _imported("anndata.io").read_elem
+    return list(_seen(source, lambda file: [read_elem(file[name]) if name in file else None for name in names]))
+
+
+def _seen(source: Source, look: Callable[[Any], Any]) -> Any:
+    """What is seen in the open file."""
+    h5py = _imported("h5py")
+
+    def read() -> Any:
+        with h5py.File(source.handle(), "r") as file:
+            return look(file)
+
+    return guarded(read, "an AnnData file")
+
+
+def _imported(name: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtraError("reading AnnData files needs an extra: pip install 'partita[anndata]'") from None

@@ -21,13 +21,16 @@ MAGIC_BYTES: Final = 16
 """How many first bytes are enough to tell."""
 
 READABLE: Final = ("csv", "tsv", "parquet", "npy", "npz", "mat", "h5ad")
-WRITABLE: Final = ("csv", "tsv", "parquet", "json")
+WRITABLE: Final = ("csv", "tsv", "parquet", "json", "h5ad")
+"""A result as H5AD is a copy of the file its labels came from: `io.Annotating`."""
 TEXT: Final = ("csv", "tsv")
 _PACKED: Final = ("csv", "tsv", "json")
 
 
-def detect_format(path_or_magic: str | Path | bytes) -> str:
+def detect_format(path_or_magic: str | Path | bytes, written: tuple[str, ...] = WRITABLE) -> str:
     """The format of a file by its suffix, or by its first bytes; bytes without a known mark are taken for CSV.
+
+    `written` are the formats that an error names as written.
 
     >>> detect_format("labels.tsv.gz"), detect_format(b"PAR1")
     ('tsv', 'parquet')
@@ -40,7 +43,7 @@ def detect_format(path_or_magic: str | Path | bytes) -> str:
     known = _PACKED if packed else {*READABLE, *WRITABLE}
     if suffix not in known:
         shown = Path(name.removesuffix(".gz")).suffix + (".gz" if packed else "")
-        raise FileError(f"{f'the suffix {shown!r}' if shown else 'no suffix'} tells no format; {_ways_out()}")
+        raise FileError(f"{f'the suffix {shown!r}' if shown else 'no suffix'} tells no format; {_ways_out(written)}")
     return suffix
 
 
@@ -57,9 +60,10 @@ def check_format(name: str, known: tuple[str, ...]) -> str:
     return plain
 
 
-def _ways_out() -> str:
+def _ways_out(written: tuple[str, ...]) -> str:
+    packed = " and, to write, .json.gz" if "json" in written else ""
     return (
-        f"read: {', '.join(f'.{name}' for name in READABLE)}; written: {', '.join(f'.{name}' for name in WRITABLE)} "
-        "(also .csv.gz, .tsv.gz and, to write, .json.gz); rename the file or say format= (--input-format to read, "
+        f"read: {', '.join(f'.{name}' for name in READABLE)}; written: {', '.join(f'.{name}' for name in written)} "
+        f"(also .csv.gz, .tsv.gz{packed}); rename the file or say format= (--input-format to read, "
         "--format to write)"
     )

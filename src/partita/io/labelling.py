@@ -15,7 +15,7 @@ from partita.core.errors import FileError, TableError
 from partita.core.types import MISSING, frozen
 from partita.io.arrays import read_arrays, reference
 from partita.io.assemble import code, id_array
-from partita.io.columnar import index_column_of, parquet_schema, read_observations, read_parquet
+from partita.io.columnar import index_column_of, observation_names, parquet_schema, read_observations, read_parquet
 from partita.io.formats import READABLE, TEXT
 from partita.io.header import NUMBER, read_header, trimmed
 from partita.io.raw import Choice, Raw, place_of, some
@@ -72,9 +72,12 @@ def _load(source: Source, column: str | None, id_name: str | None) -> Raw:
     if source.format == "h5ad":
         frame = read_observations(source)
         names = [str(name) for name in frame.columns]
-        choice = _choose(names, None, column, id_name)
-        ids = frame.index if choice.ids is None else frame.iloc[:, choice.ids]
-        return Raw((names[choice.labels[0]],), (frame.iloc[:, choice.labels[0]],), ids=ids.to_numpy())
+        if column is not None:
+            place_of(column, names)
+        choice = _choose(["obs_names", *names], 0, column, id_name)  # which stand before the columns
+        ids = frame.iloc[:, choice.ids - 1].to_numpy() if choice.ids else observation_names(frame)
+        place = choice.labels[0] - 1
+        return Raw((names[place],), (frame.iloc[:, place],), ids=ids)
     if source.format == "json":
         return _load_json(source, column)
     if id_name is not None:

@@ -252,7 +252,9 @@ def _check_sums(arrays: dict[str, NDArray[Any]], link: str, places: IntArray) ->
 def _recipe(found: Any) -> Recipe | None:
     if found is None:
         return None
-    recipe = Recipe(**found | {"params": FrozenDict(found["params"])})
+    made = found.get("made")
+    frozen_parts = {"params": FrozenDict(found["params"]), "made": None if made is None else FrozenDict(made)}
+    recipe = Recipe(**found | frozen_parts)
     texts = (recipe.method, recipe.version, recipe.fingerprint)
     _need(all(isinstance(text, str) for text in texts) and type(recipe.seed) is int, "recipe")
     _need(recipe.k is None or type(recipe.k) is int, "recipe")

@@ -122,14 +122,17 @@ def select(names: Sequence[str], places: Sequence[int], options: ReadOptions) ->
 def _matching(names: Sequence[str], places: Sequence[int], patterns: Sequence[str], option: str) -> set[int]:
     found = set()
     for pattern in (patterns,) if isinstance(patterns, str) else patterns:
-        hits = _hits(names, places, pattern)
-        if not hits:
-            raise FileError(f"{option}={pattern!r} fits no column; there are {some([names[j] for j in places])}")
-        found |= hits
+        fitting = hits(names, places, pattern)
+        if not fitting:
+            several = f"; give each name by itself (--{option} A --{option} B)" if "," in pattern else ""
+            raise FileError(
+                f"{option}={pattern!r} fits no column; there are {some([names[j] for j in places])}{several}"
+            )
+        found |= fitting
     return found
 
 
-def _hits(names: Sequence[str], places: Sequence[int], pattern: str) -> set[int]:
+def hits(names: Sequence[str], places: Sequence[int], pattern: str) -> set[int]:
     """The columns of exactly this name (or block of memberships), else that fit the pattern, else that begin so."""
     called = {j: {names[j], names[j].rpartition(":")[0] if is_soft(names[j]) else names[j]} for j in places}
     exact = {j for j in places if pattern in called[j]}
@@ -149,9 +152,8 @@ def clusterings(names: Sequence[str]) -> dict[str, list[int]]:
         block = _SOFT.fullmatch(name)
         if block is None:
             if name in found:
-                raise TableError(
-                    f"clustering {name!r} is given twice, as labels and as memberships; rename one of the two"
-                )
+                how = ", as labels and as memberships" if name in blocks else ""
+                raise TableError(f"clustering {name!r} is given twice{how}; rename one of the two")
             found[name] = [place]
         elif block[1] in found and block[1] not in blocks:
             raise TableError(

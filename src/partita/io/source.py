@@ -88,6 +88,8 @@ def guarded(read: Callable[[], T], what: str) -> T:
             raise FileError(
                 "holds pickled Python objects, which are not read; save a plain array of integers or strings"
             ) from None
+        if isinstance(error, BlockingIOError):
+            raise FileError("is open elsewhere for writing; close it there, then try again") from None
         raise FileError(f"cannot be read as {what}: it is cut off or damaged ({reason}); make it again") from None
 
 

@@ -59,6 +59,17 @@ def read_columns(data: NDArray[np.uint8], header: Header, choice: Choice, everyt
     return Raw(names, columns, ids=ids, text=True, header=header.given)
 
 
+def read_numbers(data: NDArray[np.uint8], header: Header, choice: Choice) -> Raw:
+    """The chosen columns as floats; as text, all of them, where a cell is no number."""
+    types: dict[str, Any] = {str(j): pa.float64() for j in choice.labels}
+    if choice.ids is not None:
+        types[str(choice.ids)] = pa.string()
+    table = _read_general(data, header, types)
+    ids = None if choice.ids is None else table.column(str(choice.ids))
+    names = tuple(header.names[j] for j in choice.labels)
+    return Raw(names, tuple(table.column(str(j)) for j in choice.labels), ids=ids)
+
+
 def _read_general(data: NDArray[np.uint8], header: Header, types: dict[str, Any]) -> pa.Table:
     """The columns of `types` (keyed by place), with quotes and words; a broken table raises with its line."""
     body = data[header.start :]
@@ -84,11 +95,22 @@ def _parse(body: NDArray[np.uint8], header: Header, types: dict[str, Any], block
     quotes = bool(re.search(rb'"', body.data))
     places = [str(j) for j in range(len(header.names))]
     return pacsv.read_csv(
-        pa.BufferReader(pa.py_buffer(body)),
+        pa.BufferReader(_own_copy(body)),
         pacsv.ReadOptions(column_names=places, block_size=min(block, max(len(body), 1 << 10) + 1)),
         pacsv.ParseOptions(delimiter=header.delimiter, newlines_in_values=quotes, ignore_empty_lines=False),
         pacsv.ConvertOptions(column_types=types, include_columns=list(types), null_values=sorted(BLANKS)),
     )
+
+
+def _own_copy(body: NDArray[np.uint8]) -> pa.Buffer:
+    """The bytes in memory of Arrow's own.
+
+    After an error, Arrow's threads may be the last to let go of what they read. For memory that belongs to Python they
+    then ask for the interpreter, and where that is about to end, the whole process aborts.
+    """
+    copy = pa.allocate_buffer(len(body))
+    np.frombuffer(copy, np.uint8)[:] = body
+    return copy
 
 
 def _diagnosed(data: NDArray[np.uint8], header: Header, reason: str) -> FileError:

@@ -47,7 +47,7 @@ def write(
         chosen = _format(path, format)
         put = _writer(consensus, chosen, membership, id_name)
         if str(path) == STREAM:
-            return _to_stdout(put)
+            return to_stdout(put)
         check_place(Path(path))
         with replacing(Path(path)) as file:
             if chosen != "parquet" and is_packed(path):
@@ -69,6 +69,17 @@ def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa
 
 
 def _format(path: str | Path, kind: str | None) -> str:
+    found = format_of(path, kind)
+    if found == "h5ad":
+        raise FileError(
+            "an .h5ad is written as a copy of the one with the labels, by `partita run`, `predict` and `cluster`, or "
+            "by partita.anndata.annotate and write_h5ad; choose .csv, .tsv, .parquet or .json here"
+        )
+    return found
+
+
+def format_of(path: str | Path, kind: str | None) -> str:
+    """The format in which a result is written there, CSV on standard output."""
     if kind is not None:
         return check_format(kind, WRITABLE)
     return "csv" if str(path) == STREAM else check_format(detect_format(path), WRITABLE)
@@ -160,7 +171,8 @@ def _write_json(consensus: Consensus, membership: bool, file: IO[bytes]) -> None
     file.write(json.dumps(summary(consensus, membership), allow_nan=False).encode() + b"\n")
 
 
-def _to_stdout(put: Callable[[IO[bytes]], None]) -> None:
+def to_stdout(put: Callable[[IO[bytes]], None]) -> None:
+    """Put bytes on standard output."""
     sys.stdout.flush()
     out = getattr(sys.stdout, "buffer", None)
     if out is not None:
@@ -198,12 +210,19 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with place.open("wb") as file:
             yield file
         return
+    with replacing_path(path) as temporary, temporary.open("xb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replacing_path(path: Path) -> Iterator[Path]:
+    """The same for what opens the new file by its name; it is not there yet."""
+    place = path.resolve()
     temporary = place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+        yield temporary
         if place.exists():
             shutil.copymode(place, temporary)
         temporary.replace(place)

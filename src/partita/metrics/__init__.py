@@ -1,4 +1,5 @@
-"""Measures of agreement: between two labellings, between a labelling and an ensemble, and of fitted models.
+"""Measures of agreement: between two labellings, between a labelling and an ensemble, and of fitted models; and what
+the base clusterings say of a consensus and of each other (`diagnose`).
 
 A measure of two labellings comes twice: `nmi(a, b, weights=None)` takes labels of any kind, `nmi_of(table)` the
 `Contingency` they make, so that several measures share one table. `MEASURES` lists those that compare with a truth.
@@ -9,7 +10,11 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from partita.core.likelihood import perplexity
+from partita.metrics.clusterings import Agreement, Influence, clustering_agreement, influence
+from partita.metrics.coassociation import Coassociation, coassociation, delta_area
 from partita.metrics.contingency import Contingency, contingency, ensemble_tables, from_dense
+from partita.metrics.diagnosing import Diagnostics, diagnose
+from partita.metrics.doubt import Doubt, doubtful
 from partita.metrics.ensemble import agreement_confidence, anmi, anmi_of, column_nmi, pairwise_ari, pairwise_nmi
 from partita.metrics.information import (
     ami,
@@ -22,7 +27,9 @@ from partita.metrics.information import (
     variation_of_information,
     variation_of_information_of,
 )
+from partita.metrics.items import ItemConsensus, item_consensus, item_matrix
 from partita.metrics.matching import f1, f1_of, micro_precision, micro_precision_of, misassignment, misassignment_of
+from partita.metrics.matrices import block_matrix, consensus_matrix
 from partita.metrics.model import gmr
 from partita.metrics.pairs import ari, ari_of, rand, rand_of
 
@@ -61,7 +68,13 @@ MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
 
 __all__ = [
     "MEASURES",
+    "Agreement",
+    "Coassociation",
     "Contingency",
+    "Diagnostics",
+    "Doubt",
+    "Influence",
+    "ItemConsensus",
     "Measure",
     "agreement_confidence",
     "ami",
@@ -70,14 +83,24 @@ __all__ = [
     "anmi_of",
     "ari",
     "ari_of",
+    "block_matrix",
+    "clustering_agreement",
+    "coassociation",
     "column_nmi",
+    "consensus_matrix",
     "contingency",
+    "delta_area",
+    "diagnose",
+    "doubtful",
     "ensemble_tables",
     "entropy",
     "f1",
     "f1_of",
     "from_dense",
     "gmr",
+    "influence",
+    "item_consensus",
+    "item_matrix",
     "micro_precision",
     "micro_precision_of",
     "misassignment",

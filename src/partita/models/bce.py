@@ -12,9 +12,8 @@ from scipy.special import gammaln, polygamma, psi
 from partita.core.counting import by_clustering, unit_weights
 from partita.core.dirichlet import Bce, Inner, Sums, expect
 from partita.core.model import ColumnModel
-from partita.core.soft import AnyEnsemble
 from partita.core.types import BoolArray, FloatArray, IntArray
-from partita.models.mixture import log_chances
+from partita.models.mixture import Elsewhere, Rows, log_chances
 
 LOWEST, HIGHEST = 0.01, 1000.0
 """The range of alpha: below it objects stay where they are whatever their labels say, above it all share alike."""
@@ -23,8 +22,10 @@ SMALL_RISE, SETTLED = 1e-9, 1e-13
 """The rise of the evidence below which Newton's steps need no check, and the relative move that ends them."""
 
 
-def at_site(params: Bce, part: AnyEnsemble, gamma: FloatArray, inner: Inner) -> tuple[FloatArray, Sums]:
+def at_site(params: Bce, part: Rows, gamma: FloatArray, inner: Inner) -> tuple[FloatArray, Sums]:
     """One expectation pass over the rows of a part, from their `gamma` (n, k): the next one, and sums that add up."""
+    if isinstance(part, Elsewhere):
+        return gamma, part.expect(params)
     moved = gamma.copy()
     return moved, expect(params, part, unit_weights(part), moved, np.empty(len(part)), inner)
 
@@ -85,7 +86,7 @@ def _newton_step(alpha: FloatArray, gradient: FloatArray, free: BoolArray) -> Fl
     return np.asarray(inverse * (gradient + shared))
 
 
-def model_of(fitted: Bce, ensemble: AnyEnsemble) -> ColumnModel:
+def model_of(fitted: Bce, ensemble: Rows) -> ColumnModel:
     """The fitted parameters as a model that places new objects."""
     tables = by_clustering(fitted.log_probs, ensemble.offsets)
     return ColumnModel(fitted.alpha, tables, "dirichlet", weights=unit_weights(ensemble))

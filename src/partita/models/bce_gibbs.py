@@ -109,6 +109,7 @@ def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
         "draws": kept.shape[0] * kept.shape[1],
         "mixing": {name: one._asdict() for name, one in found.items()},
         "verdict": judged.text,
+        "log joint by sweep": tuple(chain.trace for chain in chains),
     }
     if interrupted:
         detail["interrupted"] = True

@@ -18,7 +18,7 @@ from partita.core.params import setting
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.models.bce import HIGHEST, LOWEST, at_site, model_of, update
-from partita.models.mixture import free_labels, log_chances, softened
+from partita.models.mixture import Rows, free_labels, log_chances, softened
 from partita.models.restarts import best_of, sample_of, start_labels
 from partita.starts import Start
 
@@ -105,14 +105,19 @@ def first_state(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -
 
 def state_of(ensemble: AnyEnsemble, k: int, params: Params, labels: IntArray) -> State:
     """Variational EM before its first pass, each row mostly in the cluster that `labels` say."""
-    alpha = np.full(k, params.alpha)
-    counts = softened(ensemble, labels, k).labels * unit_weights(ensemble)[label_columns(ensemble.offsets)][:, None]
+    begun = first_params(ensemble, params, softened(ensemble, labels, k).labels)
+    gamma = leaning_gamma(ensemble, unit_weights(ensemble), begun.alpha, labels)
+    return State(begun, gamma, None)
+
+
+def first_params(ensemble: Rows, params: Params, labels: FloatArray) -> Bce:
+    """The parameters that the (t, k) label counts of a start lead to."""
+    counts = labels * unit_weights(ensemble)[label_columns(ensemble.offsets)][:, None]
     little = params.smoothing + (counts.sum(axis=1, keepdims=True) == 0)  # a label that a sample may lack
-    gamma = leaning_gamma(ensemble, unit_weights(ensemble), alpha, labels)
-    return State(Bce(alpha, log_chances(counts + little, ensemble.offsets)), gamma, None)
+    return Bce(np.full(labels.shape[1], params.alpha), log_chances(counts + little, ensemble.offsets))
 
 
-def one_run(ensemble: AnyEnsemble, params: Params, first: State, tick: Tick = untold) -> Run[State]:
+def one_run(ensemble: Rows, params: Params, first: State, tick: Tick = untold) -> Run[State]:
     """Variational EM from where a start stands."""
     inner = Inner(params.inner_tol, params.max_inner)
 
@@ -137,4 +142,5 @@ METHOD = Method(
     predicts="memberships",
     gives_likelihood=True,
     monotone="rises",
+    splits=("rows", "columns"),
 )

@@ -50,6 +50,15 @@ class Space(NamedTuple):
     known: FloatArray  # (n,) weight of the clusterings known in a row
 
 
+class Common(NamedTuple):
+    """What of the space is the same for all rows, and their sum of w_j s log s."""
+
+    offsets: IntArray
+    weight: FloatArray  # (t,)
+    overall: FloatArray  # (t,)
+    negentropy: float
+
+
 class Partition(NamedTuple):
     """Where the iterations stand: an assignment and its centroids, as scores that add over columns."""
 
@@ -85,26 +94,39 @@ def describe(ensemble: AnyEnsemble) -> Space:
     known = known_weight(ensemble, unit_weights(ensemble))
     rows = ensemble.with_counts(ensemble.counts / known)
     totals, _ = label_counts(rows, np.zeros(len(rows), np.int32), 1)
-    sums = sum_by_column(totals, rows.offsets)[:, 0]
-    even = 1 / np.diff(rows.offsets)[label_columns(rows.offsets)]
-    overall = np.where(sums > 0, totals[:, 0] / np.maximum(sums, 1e-300), even)
+    overall = distribution(totals[:, 0], rows.offsets)
     negentropy = np.zeros(len(rows))
     if isinstance(ensemble, SoftEnsemble):
         negentropy = xlogy(ensemble.matrix, ensemble.matrix) @ weight
     return Space(rows, weight, overall, negentropy, known)
 
 
+def distribution(totals: FloatArray, offsets: IntArray) -> FloatArray:
+    """(t,) the share of each label in the totals of its clustering, even where there are none."""
+    sums = sum_by_column(totals, offsets)
+    even = 1 / np.diff(offsets)[label_columns(offsets)]
+    return np.where(sums > 0, totals / np.maximum(sums, 1e-300), even)
+
+
 def partition(space: Space, chosen: IntArray, k: int, smoothing: float) -> Partition:
     """An assignment with its cluster means; where a cluster knows nothing, its mean is that of all rows."""
     tables, sizes = label_counts(space.rows, chosen, k)
-    imaginary = smoothing / len(space.rows.sizes) * space.overall
-    tables += imaginary[:, None]
-    totals = sum_by_column(tables, space.rows.offsets)
-    means = np.where(totals > 0, tables / np.maximum(totals, 1e-300), space.overall[:, None])
-    cross = float((space.weight[:, None] * xlogy(tables, np.maximum(means, 1e-300))).sum())
-    own = float(space.rows.counts @ space.negentropy) + k * float(space.weight @ xlogy(imaginary, space.overall))
-    scores = np.where(means > 0, space.weight[:, None] * np.log(np.maximum(means, 1e-300)), IMPOSSIBLE)
-    return Partition(chosen, scores, np.where(sizes > 0, 0.0, IMPOSSIBLE), own - cross)
+    common = Common(space.rows.offsets, space.weight, space.overall, float(space.rows.counts @ space.negentropy))
+    return Partition(chosen, *centroids(tables, sizes, common, smoothing))
+
+
+def centroids(
+    tables: FloatArray, sizes: FloatArray, common: Common, smoothing: float
+) -> tuple[FloatArray, FloatArray, float]:
+    """From the (t, k) labels and (k,) sizes of the clusters: scores, which clusters are closed, and the divergence."""
+    imaginary = smoothing / (len(common.offsets) - 1) * common.overall
+    tables = tables + imaginary[:, None]
+    totals = sum_by_column(tables, common.offsets)
+    means = np.where(totals > 0, tables / np.maximum(totals, 1e-300), common.overall[:, None])
+    cross = float((common.weight[:, None] * xlogy(tables, np.maximum(means, 1e-300))).sum())
+    own = common.negentropy + len(sizes) * float(common.weight @ xlogy(imaginary, common.overall))
+    scores = np.where(means > 0, common.weight[:, None] * np.log(np.maximum(means, 1e-300)), IMPOSSIBLE)
+    return scores, np.where(sizes > 0, 0.0, IMPOSSIBLE), own - cross
 
 
 def first_partition(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Partition:
@@ -136,4 +158,5 @@ METHOD = Method(
     deterministic=False,
     predicts="labels",
     monotone="falls",
+    splits=("rows",),
 )

@@ -4,9 +4,9 @@ Component c has weight a_c and, per clustering j, a distribution theta_jc over l
 `at_site` is all that touches rows, so that rows can lie anywhere; `maximise` sees sums alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -38,6 +38,18 @@ class Counts(NamedTuple):
     """Fingerprint of which component leads in which row."""
 
 
+class Elsewhere(NamedTuple):
+    """Rows that lie at other places: what is known of them here, and a way to have them add up."""
+
+    offsets: IntArray
+    weights: FloatArray
+    expect: Callable[[Any], Any]
+    """One expectation pass with given parameters over all of them."""
+
+
+Rows: TypeAlias = AnyEnsemble | Elsewhere
+
+
 def free_labels(part: AnyEnsemble) -> int:
     """How many of the chances of a component's labels are free: one less than there are labels, in each column."""
     if isinstance(part, Ensemble):
@@ -46,14 +58,17 @@ def free_labels(part: AnyEnsemble) -> int:
     return int(np.maximum(np.add.reduceat(occurs, part.offsets[:-1]) - 1, 0).sum())
 
 
-def scores_of(params: Mixture, part: AnyEnsemble) -> FloatArray:
+def scores_of(params: Mixture, part: Rows) -> FloatArray:
     """(t, k) what each label adds to a row's scores: its log-probability times its clustering's weight."""
     scores = params.log_probs * unit_weights(part)[label_columns(part.offsets)][:, None]
     return np.ascontiguousarray(np.where(params.log_probs <= IMPOSSIBLE, IMPOSSIBLE, scores))
 
 
-def at_site(params: Mixture, part: AnyEnsemble) -> Counts:
+def at_site(params: Mixture, part: Rows) -> Counts:
     """One expectation pass over the rows of a part; adds up over parts."""
+    if isinstance(part, Elsewhere):
+        found: Counts = part.expect(params)
+        return found
     tables, bias = sealed(scores_of(params, part)), sealed(params.log_weights)
 
     def chunk(start: int, stop: int) -> Counts:
@@ -80,7 +95,12 @@ def add_counts(parts: Sequence[Counts]) -> Counts:
 
 def softened(part: AnyEnsemble, labels: IntArray, k: int, share: float = SHARE) -> Counts:
     """The counts of responsibilities that give each row's own cluster `share` and all others the rest, evenly."""
-    tables, sizes = label_counts(part, labels, k)
+    return soften(*label_counts(part, labels, k), share)
+
+
+def soften(tables: FloatArray, sizes: FloatArray, share: float = SHARE) -> Counts:
+    """The same from the (t, k) labels and (k,) sizes of the clusters."""
+    k = len(sizes)
     rest = (1 - share) / (k - 1) if k > 1 else 0.0
     own = share - rest if k > 1 else 1.0
     return Counts(own * sizes + rest * sizes.sum(), own * tables + rest * tables.sum(axis=1, keepdims=True), np.nan, 0)

@@ -18,6 +18,7 @@ from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.models.mixture import (
     Counts,
     Mixture,
+    Rows,
     at_site,
     entropy,
     free_labels,
@@ -84,7 +85,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     return Consensus.soft(shares, k_asked=k, model=model_of(fitted, ensemble), **told)
 
 
-def one_run(ensemble: AnyEnsemble, params: Params, start: Counts, tick: Tick = untold) -> Run[State]:
+def one_run(ensemble: Rows, params: Params, start: Counts, tick: Tick = untold) -> Run[State]:
     """EM from the counts of a start."""
     weights = unit_weights(ensemble)
 
@@ -101,7 +102,7 @@ def one_run(ensemble: AnyEnsemble, params: Params, start: Counts, tick: Tick = u
     return iterate(step, first, tol=params.tol, max_iter=params.max_iter, tick=tick, enough=enough)
 
 
-def model_of(fitted: Mixture, ensemble: AnyEnsemble) -> ColumnModel:
+def model_of(fitted: Mixture, ensemble: Rows) -> ColumnModel:
     """The fitted mixture as scores that place new objects."""
     tables = by_clustering(scores_of(fitted, ensemble), ensemble.offsets)
     return ColumnModel(fitted.log_weights, tables, "softmax", weights=unit_weights(ensemble))
@@ -118,4 +119,5 @@ METHOD = Method(
     predicts="memberships",
     gives_likelihood=True,
     monotone="rises",
+    splits=("rows", "columns"),
 )

@@ -22,6 +22,8 @@ NEWTON_STEPS, HALVINGS = 3, 40
 """Steps at a time, since the counts change again, and how often one may be halved."""
 STRIDE: Final = 2.0
 """How far a step of Newton's method goes at most, in the logarithm."""
+SMALL_RISE: Final = 1e-12
+"""The rise, relative to the height, below which a step needs no check."""
 SETTLED: Final = 1e-6
 """The relative move that ends the steps."""
 
@@ -123,7 +125,8 @@ def climbed(height: Callable[[float], float], slopes: Callable[[float], tuple[fl
     """A place near a maximum of `height` over its range, not lower than x, by Newton's method in the logarithm.
 
     `slopes` gives the first and the second derivative. Where the curve is not bent downwards, and where a step would be
-    longer, it is STRIDE long; a step that lowers the height is halved until it does not.
+    longer, it is STRIDE long; a step that lowers the height is halved until it does not, unless what it can raise is
+    lost in rounding: such a step is taken as it is.
     """
     top = height(x)
     for _ in range(NEWTON_STEPS):
@@ -134,7 +137,7 @@ def climbed(height: Callable[[float], float], slopes: Callable[[float], tuple[fl
         for _ in range(HALVINGS):
             found = float(np.clip(x * np.exp(step), LOWEST, HIGHEST))
             reached = height(found)
-            if reached >= top:
+            if reached >= top or slope * step <= SMALL_RISE * (1 + abs(top)):
                 break
             step /= 2
         else:

@@ -11,7 +11,7 @@ from partita.core.likelihood import perplexity
 from partita.core.model import ColumnModel
 from partita.core.soft import AnyEnsemble
 from partita.core.types import FloatArray, IntArray
-from partita.models.mixture import Mixture, memberships, scores_of
+from partita.models.mixture import Mixture, Rows, memberships, scores_of
 from partita.models.nbce_bound import Columns, Hyper, mean_chances, mean_shares
 
 ESTIMATOR: Final = "log of p(labels of an object | posterior mean parameters)"
@@ -66,7 +66,7 @@ def mean_mixture(columns: Columns, offsets: IntArray, hyper: Hyper) -> Mixture:
     return Mixture(np.log(shares[present]), np.ascontiguousarray(chances[:, present]))
 
 
-def model_of(fitted: Mixture, ensemble: AnyEnsemble, used: IntArray, copies: FloatArray) -> ColumnModel:
+def model_of(fitted: Mixture, ensemble: Rows, used: IntArray, copies: FloatArray) -> ColumnModel:
     """The mixture as scores that place new objects; the clusters are the used components, one of their copies each."""
     tables = by_clustering(scores_of(fitted, ensemble), ensemble.offsets)
     shares = np.zeros((len(fitted.log_weights), len(used)))

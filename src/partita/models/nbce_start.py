@@ -16,7 +16,7 @@ from partita.core.iterate import Run, Tick, iterate
 from partita.core.sampling import collapsed, draw_sample
 from partita.core.soft import AnyEnsemble
 from partita.core.types import IntArray
-from partita.models.mixture import Counts
+from partita.models.mixture import Counts, Rows
 from partita.models.nbce_bound import Columns, Hyper, cluster_heights, pair_gains
 from partita.models.nbce_steps import FORMED, columns_of, first_state, next_columns, passed, picked, step
 from partita.models.restarts import SAMPLE, Runs, best_of, start_labels
@@ -69,8 +69,13 @@ def fragments(part: AnyEnsemble, hyper: Hyper, start: str, rng: Generator) -> Co
     """The clusters of a start, more than are likely to be needed, after a few passes; each of one component."""
     seeds = min(max(hyper.truncation, SEEDS), len(part))
     tables, sizes = label_counts(part, start_labels(part, start, seeds, rng), seeds)
-    wide = hyper._replace(truncation=seeds)
-    columns = columns_of(Counts(sizes, tables, np.nan, 0), part)
+    return gathered(part, Counts(sizes, tables, np.nan, 0), hyper)
+
+
+def gathered(part: Rows, counts: Counts, hyper: Hyper) -> Columns:
+    """Clusters after a few passes, without those that lost their objects."""
+    wide = hyper._replace(truncation=len(counts.weights))
+    columns = columns_of(counts, part)
     for _ in range(ROUNDS):
         columns = picked(columns, np.flatnonzero(columns.sizes >= LEAST))
         columns = columns_of(passed(part, columns, wide).counts, part)

@@ -8,9 +8,8 @@ import numpy as np
 
 from partita.core.counting import label_columns, unit_weights
 from partita.core.iterate import Interrupted, Run, Tick, iterate
-from partita.core.soft import AnyEnsemble
 from partita.core.types import FloatArray, IntArray
-from partita.models.mixture import Counts, Mixture, at_site
+from partita.models.mixture import Counts, Mixture, Rows, at_site
 from partita.models.nbce_bound import Columns, Hyper, bound, expectations, log_sizes, pair_gains
 from partita.models.nbce_learn import counted, learned
 
@@ -42,7 +41,7 @@ class State(NamedTuple):
     """Whether no move is left to try."""
 
 
-def columns_of(counts: Counts, part: AnyEnsemble, copies: FloatArray | None = None) -> Columns:
+def columns_of(counts: Counts, part: Rows, copies: FloatArray | None = None) -> Columns:
     """Counts, labels times the weights of their clusterings, as columns of `copies` components each (1 by default)."""
     weighted = counts.labels * unit_weights(part)[label_columns(part.offsets)][:, None]
     return Columns(counts.weights, weighted, np.ones(len(counts.weights)) if copies is None else copies)
@@ -53,14 +52,14 @@ def first_state(columns: Columns, hyper: Hyper) -> State:
     return State(with_empty(columns, hyper), hyper)
 
 
-def next_columns(ensemble: AnyEnsemble, state: State) -> Columns:
+def next_columns(ensemble: Rows, state: State) -> Columns:
     """The best q(pi) and q(theta) for the assignments of a state."""
     if np.isneginf(state.height):
         return state.columns
     return arranged(columns_of(state.counts, ensemble, state.columns.copies), state.hyper)
 
 
-def step(ensemble: AnyEnsemble, learn: bool, state: State) -> tuple[State, float]:
+def step(ensemble: Rows, learn: bool, state: State) -> tuple[State, float]:
     """The best q(pi), q(theta) and, if asked for, concentrations for the counts; then the best assignments for them.
 
     When the bound hardly rises any more, one component fewer is tried, until none of the likeliest tries raises it.
@@ -74,7 +73,7 @@ def step(ensemble: AnyEnsemble, learn: bool, state: State) -> tuple[State, float
     return found, found.height
 
 
-def passed(ensemble: AnyEnsemble, columns: Columns, hyper: Hyper) -> State:
+def passed(ensemble: Rows, columns: Columns, hyper: Hyper) -> State:
     """The best assignments for q(pi) and q(theta) as the columns give them."""
     mixture = expectations(columns, ensemble.offsets, hyper)
     counts = at_site(mixture, ensemble)
@@ -82,7 +81,7 @@ def passed(ensemble: AnyEnsemble, columns: Columns, hyper: Hyper) -> State:
     return State(columns, hyper, height, mixture, counts)
 
 
-def fewer(ensemble: AnyEnsemble, state: State) -> State:
+def fewer(ensemble: Rows, state: State) -> State:
     """The state with two components joined or one dissolved, if one of the likeliest such moves raises the bound."""
     columns = columns_of(state.counts, ensemble, state.columns.copies)
     for tried in moves(columns, ensemble.offsets, state.hyper):

@@ -12,7 +12,7 @@ from partita.core.iterate import Run, Tick, untold
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.soft import AnyEnsemble, SoftEnsemble
-from partita.models.mixture import memberships
+from partita.models.mixture import Rows, memberships
 from partita.models.nbce_bound import Columns, Hyper, Prior
 from partita.models.nbce_learn import HIGHEST, LOWEST
 from partita.models.nbce_result import folded
@@ -64,7 +64,7 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
         return folded(ensemble, state.columns, state.hyper, shares, k, runs.told())
 
 
-def one_run(ensemble: AnyEnsemble, params: Params, hyper: Hyper, first: Columns, tick: Tick = untold) -> Run[State]:
+def one_run(ensemble: Rows, params: Params, hyper: Hyper, first: Columns, tick: Tick = untold) -> Run[State]:
     """Variational Bayes from the clusters of a start: with the concentrations as given, then with fitted ones."""
     limits = Limits(params.learn_alpha or params.learn_beta, params.forming, params.tol, params.max_iter)
     begun = first_state(first, hyper)
@@ -83,4 +83,5 @@ METHOD = Method(
     by_estimate=True,
     gives_likelihood=True,
     monotone="rises",
+    splits=("rows",),
 )

@@ -76,20 +76,29 @@ def describe(ensemble: Ensemble) -> Space:
     """Label frequencies and the squared length of every row."""
     everyone = np.zeros(len(ensemble), np.int32)
     totals = label_counts(ensemble, everyone, 1)[0][:, 0]
-    frequency = totals / sum_by_column(totals, ensemble.offsets)
-    squares = sum_by_column(frequency**2, ensemble.offsets)
-    weight = ensemble.weights[label_columns(ensemble.offsets)]
-    lengths = (weight * (1 - 2 * frequency + squares))[:, None]
-    _, spread = assigned(ensemble, lengths, np.zeros(1))
+    frequency, weight, lengths = axes(totals, ensemble.offsets, ensemble.weights)
+    _, spread = assigned(ensemble, lengths[:, None], np.zeros(1))
     return Space(frequency, weight, spread)
+
+
+def axes(totals: FloatArray, offsets: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(t,) each label's frequency, its clustering's weight, and what it adds to the squared length of a row."""
+    frequency = totals / np.maximum(sum_by_column(totals, offsets), 1e-300)
+    squares = sum_by_column(frequency**2, offsets)
+    weight = weights[label_columns(offsets)]
+    return frequency, weight, weight * (1 - 2 * frequency + squares)
 
 
 def centers_of(ensemble: Ensemble, space: Space, chosen: IntArray, k: int) -> Centers:
     """The cluster means of an assignment; an empty cluster can win no row."""
-    tables, sizes = label_counts(ensemble, chosen, k)
-    known = sum_by_column(tables, ensemble.offsets)
+    return centers_from(*label_counts(ensemble, chosen, k), ensemble.offsets, space)
+
+
+def centers_from(tables: FloatArray, sizes: FloatArray, offsets: IntArray, space: Space) -> Centers:
+    """The same from the (t, k) labels and (k,) sizes of the clusters."""
+    known = sum_by_column(tables, offsets)
     means = (tables - known * space.frequency[:, None]) / np.maximum(sizes, 1e-300)
-    lift = sum_by_column(means * space.frequency[:, None], ensemble.offsets)
+    lift = sum_by_column(means * space.frequency[:, None], offsets)
     lengths = (space.weight[:, None] * means**2).sum(axis=0)
     closeness = 2 * space.weight[:, None] * (means - lift)
     bias = np.where(sizes > 0, -lengths, -np.inf)
@@ -127,4 +136,5 @@ METHOD = Method(
     deterministic=False,
     predicts="labels",
     monotone="falls",
+    splits=("rows",),
 )

@@ -8,7 +8,9 @@ import numpy as np
 from partita.core.consensus import Consensus
 from partita.core.draws import Draws
 from partita.core.errors import ParameterError
+from partita.core.notebook import card, facts, notes
 from partita.core.rng import generator, resolve_seed
+from partita.core.showing import clusters
 from partita.core.threads import thread_limit
 from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray
 from partita.posterior.ball import Ball, check_level, credible_ball
@@ -63,6 +65,15 @@ class Summary(FrozenArrays):
             f"Summary({_counted(len(self), 'object')} in {clusters} from {_counted(self.draws, 'draw')}: "
             f"expected {self.loss} {self.expected_loss:.3f}, {ball})"
         )
+
+    def _repr_html_(self) -> str:
+        likeliest = np.argsort(-self.numbers.shares, kind="stable")[:5]
+        numbers = ", ".join(f"{self.numbers.clusters[i]} ({self.numbers.shares[i]:.0%})" for i in likeliest)
+        parts = [
+            facts([("number of clusters in the draws", numbers), ("seed", self.seed)]),
+            clusters(self.labels, self.k, self.certainty, "certainty"),
+        ]
+        return card(self, [*parts, notes(self.notes)])
 
 
 def summarise(

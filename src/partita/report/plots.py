@@ -1,191 +1,59 @@
-"""Pictures of a consensus and of the choice of k; no other module imports matplotlib. Compute, hold, then draw."""
+"""The door to matplotlib, which no other module imports: figures, axes and files in a theme.
 
-from dataclasses import dataclass
+Nothing here changes matplotlib for others: no pyplot, and settings hold only while a picture is drawn or written.
+"""
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from textwrap import wrap
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
-from partita.core.consensus import Consensus
-from partita.core.ensemble import Ensemble
-from partita.core.errors import MissingExtraError
-from partita.core.types import MISSING, FloatArray, IntArray
-from partita.metrics import column_nmi
-from partita.selection import CRITERIA, Selection
+from partita.core.errors import FileError, MissingExtraError
+from partita.io import replacing
+from partita.report.themes import LIGHT, Theme, colour_of, hatch_of, text_on
 
-# Okabe and Ito's palette, ordered so that neighbours also differ in lightness.
-PALETTE: Final = ("#0072B2", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#332288")
-UNPAIRED: Final = ("#8A8A8A", "#B5B5B5", "#6A6A6A", "#CFCFCF")
-INK: Final = "#222222"
-
-
-@dataclass(frozen=True, slots=True)
-class ConsensusDisplay:
-    """The label table ordered by consensus, the confidence of each object, the agreement of each clustering."""
-
-    title: str
-    names: tuple[str, ...]
-    labels: IntArray
-    """(objects shown, 1 + r) the consensus and every clustering, renamed to match it; MISSING where unobserved."""
-    k: int
-    confidence: FloatArray
-    agreement: FloatArray
-
-    @classmethod
-    def from_consensus(cls, consensus: Consensus, ensemble: Ensemble, title: str = "") -> "ConsensusDisplay":
-        """Order the objects by cluster and confidence and rename each clustering's labels after the consensus."""
-        sure = np.nan_to_num(consensus.confidence) if consensus.confidence is not None else np.ones(len(consensus))
-        shown = np.flatnonzero(consensus.labels != MISSING)
-        order = shown[np.lexsort((-sure[shown], consensus.labels[shown]))]
-        agreement = column_nmi(ensemble, consensus.labels)
-        columns = np.argsort(-agreement, kind="stable")
-        renamed = [_renamed(ensemble.labels[:, j], consensus)[order] for j in columns]
-        table = np.stack([consensus.labels[order], *renamed], axis=1).astype(np.int64)
-        names = tuple(ensemble.names[j] for j in columns)
-        return cls(title, names, table, consensus.k, sure[order], agreement[columns])
-
-    def figure(self) -> Any:
-        """A matplotlib figure: table, confidence, agreement."""
-        figure_class, _ = _matplotlib()
-        figure = figure_class(figsize=(10.5, 5.8), layout="constrained", facecolor="white")
-        grid = figure.add_gridspec(1, 3, width_ratios=(5, 1.6, 3))
-        self._draw_table(figure.add_subplot(grid[0]))
-        self._draw_confidence(figure.add_subplot(grid[1]))
-        self._draw_agreement(figure.add_subplot(grid[2]))
-        figure.suptitle(self.title, fontsize=12, color=INK)
-        return figure
-
-    def save(self, path: Any) -> None:
-        """Write the figure to a file or file object as PNG."""
-        _save(self.figure(), path)
-
-    def _draw_table(self, axes: Any) -> None:
-        axes.imshow(_colours(self.labels, self.k), aspect="auto", interpolation="nearest")
-        axes.axvline(0.5, color="white", linewidth=4)
-        axes.set_xticks(range(len(self.names) + 1), ["consensus", *self.names], rotation=40, ha="right")
-        ends = np.flatnonzero(np.diff(self.labels[:, 0])) + 0.5
-        for end in ends:
-            axes.axhline(end, color="white", linewidth=1.5)
-        borders = np.concatenate([[-0.5], ends, [len(self.labels) - 0.5]])
-        middles = (borders[:-1] + borders[1:]) / 2
-        axes.set_yticks(middles, [f"cluster {c}" for c in range(len(middles))])
-        axes.set_title("objects by cluster; white = no label", fontsize=9, color=INK)
-        _plain(axes)
-
-    def _draw_confidence(self, axes: Any) -> None:
-        rows = np.arange(len(self.confidence))
-        axes.fill_betweenx(rows, 0, self.confidence, step="mid", color="#777777", linewidth=0)
-        axes.set_xlim(0, 1)
-        axes.set_xticks([0, 0.5, 1])
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set_yticks([])
-        axes.set_title("confidence", fontsize=9, color=INK)
-        _plain(axes)
-
-    def _draw_agreement(self, axes: Any) -> None:
-        places = np.arange(len(self.names))
-        axes.barh(places, self.agreement, color="#0072B2")
-        for place, value in zip(places, self.agreement, strict=True):
-            axes.text(value + 0.02, place, f"{value:.2f}", va="center", fontsize=8, color=INK)
-        axes.set_yticks(places, self.names)
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1.12)
-        axes.set_xticks([0, 0.5, 1])
-        axes.set_title("agreement with the consensus (NMI)", fontsize=9, color=INK)
-        _plain(axes)
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One criterion over k."""
-
-    title: str
-    values: FloatArray
-    """NaN where it is not known."""
-    spread: FloatArray | None
-    preferred: int
-    """The k this criterion would choose."""
-    chooses: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionDisplay:
-    """Every criterion over the number of clusters, with the recommended one."""
-
-    title: str
-    ks: tuple[int, ...]
-    k: int
-    curves: tuple[Curve, ...]
-
-    @classmethod
-    def from_selection(cls, selection: Selection, title: str = "") -> "SelectionDisplay":
-        """One curve a criterion, the one that chose first."""
-        names = sorted(selection.preferred, key=lambda name: name != selection.criterion)
-        curves = []
-        for name in names:
-            rule = CRITERIA[name]
-            values = np.array([rule.of(trial) for trial in selection.trials])
-            spread = np.array([np.nan if t.spread is None else t.spread for t in selection.trials], np.float64)
-            called = f"{rule.title.removeprefix('the ')} ({rule.better} is best)"
-            own = spread if name == "stability" else None
-            curves.append(Curve(called, values, own, selection.preferred[name], name == selection.criterion))
-        wanted = title or f"recommended k = {selection.k}: {selection.reason}"
-        return cls(wanted, tuple(trial.k for trial in selection.trials), selection.k, tuple(curves))
-
-    def figure(self) -> Any:
-        """A matplotlib figure with a panel for each criterion."""
-        figure_class, _ = _matplotlib()
-        across = 3 if len(self.curves) > 4 else min(len(self.curves), 2)
-        down = -(-len(self.curves) // across)
-        figure = figure_class(figsize=(3.6 * across, 2.5 * down + 0.6), layout="constrained", facecolor="white")
-        for place, curve in enumerate(self.curves):
-            self._draw(figure.add_subplot(down, across, place + 1), curve)
-        figure.suptitle("\n".join(wrap(self.title, 36 * across)), fontsize=11, color=INK)
-        key = "dashed: recommended k;  filled: best by this criterion"
-        if any(curve.spread is not None for curve in self.curves):
-            key += ";  grey: ± 1 standard deviation"
-        figure.supxlabel("\n".join(wrap(key, 45 * across)), fontsize=8, color=INK)
-        return figure
-
-    def save(self, path: Any) -> None:
-        """Write the figure to a file or file object as PNG."""
-        _save(self.figure(), path)
-
-    def _draw(self, axes: Any, curve: Curve) -> None:
-        axes.axvline(self.k, color="#9A9A9A", linewidth=1.2, linestyle=(0, (4, 3)), zorder=0)
-        if curve.spread is not None:
-            low, high = curve.values - curve.spread, curve.values + curve.spread
-            axes.fill_between(self.ks, low, high, color="#DDDDDD", linewidth=0, zorder=1)
-        axes.plot(self.ks, curve.values, color="#0072B2", linewidth=1.4, marker="o", markersize=4.5, mfc="white")
-        best = self.ks.index(curve.preferred)
-        axes.plot(curve.preferred, curve.values[best], marker="o", markersize=7.5, color=INK, linestyle="none")
-        axes.set_xticks(self.ks if len(self.ks) <= 12 else self.ks[:: -(-len(self.ks) // 10)])
-        axes.set_xlabel("k", fontsize=8, color=INK)
-        weight = "bold" if curve.chooses else "normal"
-        axes.set_title(curve.title, fontsize=9, color=INK, fontweight=weight)
-        edge = 0.06 * (self.ks[-1] - self.ks[0]) or 0.5
-        axes.set_xlim(self.ks[0] - edge, self.ks[-1] + edge)
-        axes.margins(y=0.12)
-        _plain(axes)
-        for side in ("left", "bottom"):
-            axes.spines[side].set_visible(True)
-            axes.spines[side].set_color("#BBBBBB")
+INK: Final = LIGHT.ink
+FONT: Final = "DejaVu Sans"
+SETTINGS: Final[dict[str, Any]] = {
+    "font.family": [FONT],
+    "text.usetex": False,
+    "axes.grid": False,
+    "axes.unicode_minus": True,
+    "hatch.linewidth": 0.6,
+    "path.sketch": None,
+    "path.effects": [],
+    "svg.fonttype": "path",
+    "svg.hashsalt": "partita",
+    "pdf.fonttype": 42,
+}
+"""What pictures count on, whatever a user's style says; the salt makes the names in an SVG the same every time."""
+KINDS: Final[dict[str, dict[str, Any]]] = {
+    "png": {},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+"""File formats, and what keeps the date out of them: the same picture is the same file."""
+TOLD_AS: Final = {"png": "Description", "svg": "Description", "pdf": "Subject"}
+UNKNOWN_SIGN: Final = "\N{WHITE SQUARE}"
+DOTS: Final = 150
+SMALL: Final = 8
+TINY: Final = 7
+"""Sizes of text, in points."""
 
 
 def check_drawing() -> None:
     """Refuse, before long work, to draw where matplotlib is not installed."""
-    _matplotlib()
+    figure_classes()
 
 
-def _save(figure: Any, path: Any) -> None:
-    _, canvas = _matplotlib()
-    canvas(figure)
-    figure.savefig(path, dpi=150, format="png")
-
-
-def _matplotlib() -> tuple[Any, Any]:
+def figure_classes() -> tuple[Any, Any]:
+    """Figure and canvas, where matplotlib is installed."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -194,28 +62,213 @@ def _matplotlib() -> tuple[Any, Any]:
     return Figure, FigureCanvasAgg
 
 
-def _renamed(column: IntArray, consensus: Consensus) -> IntArray:
-    """A clustering's labels under the numbers of the consensus clusters they match; unmatched ones from k upwards."""
-    known = (column != MISSING) & (consensus.labels != MISSING)
-    dense = np.zeros((int(column.max()) + 1, consensus.k))
-    np.add.at(dense, (column[known], consensus.labels[known]), 1)
-    rows, cols = linear_sum_assignment(dense, maximize=True)
-    target = np.full(len(dense) + 1, MISSING)
-    target[rows] = cols
-    alone = np.setdiff1d(np.arange(len(dense)), rows)
-    target[alone] = consensus.k + np.arange(len(alone))
-    return target[column]
+@contextmanager
+def settings() -> Iterator[None]:
+    """Draw as we do, and leave matplotlib as it was."""
+    figure_classes()
+    from matplotlib import rc_context
+
+    with rc_context(cast(Any, SETTINGS)):
+        yield
 
 
-def _colours(labels: IntArray, k: int) -> NDArray[np.float64]:
-    from matplotlib.colors import to_rgb
+def new_figure(inches: tuple[float, float], theme: Theme) -> Any:
+    """An empty figure that keeps its parts from overlapping."""
+    figure_class, _ = figure_classes()
+    figure = figure_class(figsize=inches, layout="constrained", facecolor=theme.ground)
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    return figure
 
-    matched = [to_rgb(PALETTE[c % len(PALETTE)]) for c in range(k)]
-    unpaired = [to_rgb(UNPAIRED[c % len(UNPAIRED)]) for c in range(int(max(labels.max() + 1 - k, 0)))]
-    return np.array([*matched, *unpaired, (1.0, 1.0, 1.0)])[labels]
+
+def finish(figure: Any, theme: Theme, title: str, caption: str) -> None:
+    """Title above, caption below, both as wide as the figure and no wider."""
+    width = figure.get_figwidth()
+    if title:
+        lines = wrap(safe(title), max(int(width * 11.5), 20))
+        figure.suptitle("\n".join(lines[:4]), fontsize=11, color=theme.ink)
+    if caption:
+        lines = wrap(safe(caption), max(int(width * 15.5), 28))
+        figure.supxlabel("\n".join(lines), fontsize=SMALL, color=theme.soft)
 
 
-def _plain(axes: Any) -> None:
+def set_title(axes: Any, theme: Theme, title: str, bold: bool = False) -> None:
+    """A title of one of several panels."""
+    axes.set_title(safe(title), fontsize=9, color=theme.ink, fontweight="bold" if bold else "normal")
+
+
+def panels(axes: Any, widths: Sequence[float], heights: Sequence[float]) -> Callable[[int, int], Any]:
+    """Divide the place of axes; what is returned makes the axes of a row and a column."""
+    axes.set_axis_off()
+    figure, spec = axes.figure, axes.get_subplotspec()
+    if spec is not None:
+        grid = spec.subgridspec(len(heights), len(widths), width_ratios=widths, height_ratios=heights)
+        return lambda row, column: figure.add_subplot(grid[row, column])
+    left, top = (np.concatenate([[0.0], np.cumsum(parts)]) / sum(parts) for parts in (widths, heights))
+
+    def inside(row: int, column: int) -> Any:
+        box = left[column], 1 - top[row + 1], 0.9 * np.diff(left)[column], 0.9 * np.diff(top)[row]
+        return axes.inset_axes(box)
+
+    return inside
+
+
+def plain_axes(axes: Any, theme: Theme = LIGHT) -> None:
+    """No frame, no ticks, small labels."""
+    axes.set_facecolor(theme.ground)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    axes.tick_params(length=0, labelsize=8, colors=INK)
+    axes.tick_params(length=0, labelsize=SMALL, colors=theme.ink)
+
+
+def framed_axes(axes: Any, theme: Theme, grid: str = "") -> None:
+    """A line at the left and below, and lines across where `grid` is "x", "y" or "both"."""
+    plain_axes(axes, theme)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(True)
+        axes.spines[side].set_color(theme.line)
+    if grid:
+        axes.grid(axis=grid, color=theme.line, linewidth=0.6)
+        axes.set_axisbelow(True)
+
+
+def axis_names(axes: Any, theme: Theme, x: str = "", y: str = "") -> None:
+    """What stands along the axes."""
+    axes.set_xlabel(safe(x), fontsize=SMALL, color=theme.ink)
+    axes.set_ylabel(safe(y), fontsize=SMALL, color=theme.ink)
+
+
+def safe(text: str) -> str:
+    """Text that is drawn as it is: no formulas between dollars, and a square for signs that the font lacks."""
+    return drawable(text).replace("$", r"\$")
+
+
+def drawable(text: str) -> str:
+    """Text with a square for each sign that the font lacks."""
+    signs = _signs()
+    return "".join(c if c == "\n" or ord(c) in signs else UNKNOWN_SIGN for c in text)
+
+
+@cache
+def _signs() -> frozenset[int]:
+    from matplotlib.font_manager import findfont, get_font
+
+    return frozenset(get_font(findfont(FONT)).get_charmap())
+
+
+def ramp_image(axes: Any, values: NDArray[np.float64], theme: Theme, low: float = 0.0) -> Any:
+    """Numbers from `low` to 1 as an image, from the ground's colour to the strongest; the missing colour for NaN."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list(f"partita {theme.name}", theme.ramp).with_extremes(bad=theme.missing)
+    shown = np.ma.masked_invalid(values)
+    return axes.imshow(shown, cmap=colours, vmin=low, vmax=1.0, aspect="auto", interpolation="nearest")
+
+
+def ramp_bar(figure: Any, image: Any, axes: Any, theme: Theme, name: str) -> None:
+    """The key of such an image, on axes of its own."""
+    bar = figure.colorbar(image, cax=axes)
+    bar.outline.set_visible(False)
+    axes.tick_params(length=2, labelsize=SMALL, colors=theme.ink, color=theme.line)
+    axes.set_ylabel(safe(name), fontsize=SMALL, color=theme.ink)
+
+
+def label_image(axes: Any, labels: NDArray[Any], k: int | None, theme: Theme) -> Any:
+    """Cluster numbers as an image in their colours."""
+    from matplotlib.colors import to_rgb
+
+    names, places = np.unique(labels, return_inverse=True)
+    colours = np.array([to_rgb(colour_of(int(name), theme, k)) for name in names]).reshape(-1, 3)
+    return axes.imshow(colours[places.reshape(labels.shape)], aspect="auto", interpolation="nearest")
+
+
+def look_of(cluster: int, theme: Theme, k: int | None = None) -> dict[str, Any]:
+    """How a bar or block of a cluster is filled: colour, hatch, and a thin line around."""
+    colour = colour_of(cluster, theme, k)
+    look = {"facecolor": colour, "edgecolor": theme.ground, "linewidth": 0.5}
+    hatch = hatch_of(cluster) if k is None or cluster < k else ""
+    return look | ({"hatch": hatch, "edgecolor": text_on(colour)} if hatch else {})
+
+
+def number_on(axes: Any, x: float, y: float, text: str, colour: str, size: float = TINY) -> None:
+    """A word in the middle of a coloured field, in black or white, on a plate that keeps hatches away."""
+    plate = {"facecolor": colour, "edgecolor": "none", "pad": 0.6}
+    ink = text_on(colour)
+    axes.text(x, y, safe(text), ha="center", va="center", fontsize=size, color=ink, clip_on=True, bbox=plate)
+
+
+def numbers_in(axes: Any, values: NDArray[np.float64], words: Sequence[Sequence[str]]) -> None:
+    """Words in the cells of an image made by `ramp_image`, each in black or white."""
+    from matplotlib.colors import to_hex
+
+    image = axes.images[-1]
+    colours = image.cmap(image.norm(np.ma.masked_invalid(values)))
+    size = TINY if max(values.shape) <= 14 else 5.5
+    for row, line in enumerate(words):
+        for column, word in enumerate(line):
+            if word:
+                number_on(axes, column, row, word, to_hex(colours[row, column]), size)
+
+
+def frame(axes: Any, column: int, row: int, theme: Theme) -> None:
+    """A line around a cell of an image."""
+    x, y = column + np.array([-0.5, 0.5, 0.5, -0.5, -0.5]) * 0.96, row + np.array([-0.5, -0.5, 0.5, 0.5, -0.5]) * 0.96
+    axes.plot(x, y, color=theme.mark, linewidth=1.6, scalex=False, scaley=False)
+
+
+def boxed(axes: Any, x: float, y: float, text: str, theme: Theme) -> None:
+    """A word on a small plate, over points."""
+    plate = {"boxstyle": "round,pad=0.15", "facecolor": theme.ground, "edgecolor": theme.soft, "linewidth": 0.6}
+    axes.text(x, y, safe(text), ha="center", va="center", fontsize=SMALL, color=theme.ink, bbox=plate, zorder=5)
+
+
+def legend(axes: Any, theme: Theme, columns: int = 1) -> None:
+    """The names of the lines, where they hide least."""
+    axes.legend(
+        ncols=columns, fontsize=TINY, labelcolor=theme.ink, facecolor=theme.ground, edgecolor=theme.line, framealpha=0.9
+    )
+
+
+def number_ticks(axes: Any, numbers: Sequence[int], most: int = 12) -> None:
+    """Ticks at some of these whole numbers."""
+    axes.set_xticks(numbers if len(numbers) <= most else numbers[:: -(-len(numbers) // most)])
+
+
+def save(figure: Any, path: Any, alt: str = "") -> None:
+    """Write a figure: PNG, SVG or PDF by the suffix of a path, PNG to a file object."""
+    if hasattr(path, "write"):
+        _write(figure, path, "png", alt)
+        return
+    kind = file_kind(path)
+    with replacing(Path(path)) as file:
+        _write(figure, file, kind, alt)
+
+
+def file_kind(path: Any) -> str:
+    """The format that a file's name asks for."""
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise FileError(f"{path}: pictures are written as .png, .svg or .pdf; choose a name that ends so")
+    return kind
+
+
+def as_png(figure: Any, dots: int = DOTS) -> bytes:
+    """A figure as PNG."""
+    file = io.BytesIO()
+    _write(figure, file, "png", "", dots)
+    return file.getvalue()
+
+
+def small_png(figure: Any, dots: int, colours: int = 64) -> bytes:
+    """A figure as PNG in few colours, which charts do not miss and pages are lighter by."""
+    from PIL import Image  # matplotlib brings it
+
+    small = io.BytesIO()
+    full = Image.open(io.BytesIO(as_png(figure, dots)))
+    full.convert("RGB").quantize(colours).save(small, "png", optimize=True)
+    return small.getvalue()
+
+
+def _write(figure: Any, file: Any, kind: str, alt: str, dots: int = DOTS) -> None:
+    told = KINDS[kind] | ({TOLD_AS[kind]: alt} if alt else {})
+    with settings():
+        figure.savefig(file, format=kind, dpi=dots, metadata=told, facecolor=figure.get_facecolor())

@@ -1,6 +1,6 @@
 """What was found for every k, as a table and as plain values."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from partita.report.summary import summary
@@ -19,6 +19,7 @@ COLUMNS: Final = {
     "penalised_bound": "penalised bound",
     "stability": "stability",
     "spread": "spread",
+    "pac": "PAC",
     "anmi": "ANMI",
 }
 
@@ -51,6 +52,14 @@ def as_record(selection: Selection) -> dict[str, Any]:
         "preferred": dict(selection.preferred),
         "interrupted": selection.interrupted,
         "notes": list(selection.notes),
-        "trials": [asdict(trial) for trial in selection.trials],
+        "trials": [_plain(trial) for trial in selection.trials],
         "consensus": summary(selection.consensus),
     }
+
+
+def _plain(trial: Trial) -> dict[str, Any]:
+    """A trial's figures; of the co-association what fits a line."""
+    found = trial.coassociation
+    plain = asdict(replace(trial, coassociation=None)) | {"pac": trial.pac, "area": trial.area}
+    del plain["coassociation"]
+    return plain if found is None else plain | {"pac_error": found.pac_error}

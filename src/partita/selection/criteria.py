@@ -45,10 +45,15 @@ CRITERIA: Final[Mapping[str, Criterion]] = MappingProxyType(
             "the penalised bound", "penalised_bound", "highest", "a variational bound, as bce-vb has", weak=1.0
         ),
         "stability": Criterion("stability", "stability", "highest", "three clusterings and repeats >= 2", digits=3),
+        "pac": Criterion("PAC", "pac", "lowest", "three clusterings and repeats >= 2", digits=3),
         "anmi": Criterion("ANMI", "anmi", "highest", "nothing", digits=3),
     }
 )
 """The criteria by name."""
+
+
+OF_HALVES: Final = ("stability", "pac")
+"""Those that compare consensuses of halves of the clusterings."""
 
 
 def check_known(criterion: str | None) -> None:
@@ -123,7 +128,8 @@ class Choice(NamedTuple):
 def choose(trials: Sequence[Trial], criterion: str) -> Choice | None:
     """The k that a criterion chooses; None where no trial has its figure.
 
-    Of equals the smallest k is taken. Stability is an estimate, so that of all k within one standard error of the
+    Of equals the smallest k is taken, but for PAC the most clusters, as clusters that are merged the same way in every
+    half leave no pair in doubt. Stability is an estimate, so that of all k within one standard error of the
     highest the one with the fewest clusters found is taken, and of those that are exactly as stable as it, the most
     detailed. The standard error is the spread of the most stable k over the square root of the number of subsets.
     """
@@ -133,6 +139,8 @@ def choose(trials: Sequence[Trial], criterion: str) -> Choice | None:
     ranked = sorted(able, key=lambda trial: (-sign * rule.of(trial), trial.k))
     if not ranked:
         return None
+    if criterion == "pac":
+        return _most_detailed(ranked, rule)
     return _within_error(ranked, rule) if criterion == "stability" else _first(ranked, rule)
 
 
@@ -151,6 +159,18 @@ def _first(ranked: Sequence[Trial], rule: Criterion) -> Choice:
     return Choice(best.k, f"{reason}{_amount(gap, rule.digits)} {side} k = {ranked[1].k}", notes)
 
 
+def _most_detailed(ranked: Sequence[Trial], rule: Criterion) -> Choice:
+    equals = [trial for trial in ranked if abs(rule.of(trial) - rule.of(ranked[0])) <= EQUAL]
+    best = max(equals, key=lambda trial: (trial.clusters, -trial.k))
+    if best is ranked[0]:
+        return _first(ranked, rule)
+    return Choice(best.k, _as_good(best, ranked[0], rule))
+
+
+def _as_good(best: Trial, other: Trial, rule: Criterion) -> str:
+    return f"{rule.title} is {rule.better} at k = {best.k}, as at k = {other.k}, which has fewer clusters"
+
+
 def _within_error(ranked: Sequence[Trial], rule: Criterion) -> Choice:
     top = ranked[0]
     error = (top.spread or 0.0) / math.sqrt(top.subsets)
@@ -161,7 +181,7 @@ def _within_error(ranked: Sequence[Trial], rule: Criterion) -> Choice:
     if best is top:
         return _first(ranked, rule)
     if abs(rule.of(best) - rule.of(top)) <= EQUAL:
-        return Choice(best.k, f"stability is highest at k = {best.k}, as at k = {top.k}, which has fewer clusters")
+        return Choice(best.k, _as_good(best, top, rule))
     reason = (
         f"k = {best.k} has the fewest clusters of those whose stability ({best.stability:.3f}) is within one standard "
         f"error ({error:.3f}) of the highest ({top.stability:.3f} at k = {top.k})"

@@ -1,8 +1,6 @@
 """select_k(): fit every k and subsets of the clusterings, compare, choose."""
 
 import operator
-import sys
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,18 +8,19 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from partita.core.consensus import Consensus
+from partita.core.consensus import Consensus, by_appearance
 from partita.core.errors import MethodError, ParameterError, PartitaError
 from partita.core.interrupts import passed
 from partita.core.method import checked_k
 from partita.core.progress import steps
 from partita.core.rng import named
 from partita.core.threads import map_threads, thread_limit
-from partita.core.types import FrozenDict, IntArray
+from partita.core.types import MISSING, FrozenDict, IntArray, frozen, smallest_type
 from partita.fitting import Asked, Fitting
-from partita.selection.criteria import CRITERIA, Choice, check_known, choose, default_criterion, figures
+from partita.selection.criteria import CRITERIA, OF_HALVES, Choice, check_known, choose, default_criterion, figures
+from partita.selection.numbers import checked_ks
 from partita.selection.records import Selection, Trial
-from partita.selection.stability import agreement, half_subsets, subset_fit
+from partita.selection.stability import agreement, half_subsets, subset_fit, together
 
 MOST_PARALLEL: Final = 1 << 20
 """Rows beyond which one fit after another runs, each on all threads, so that memory holds one at a time."""
@@ -60,10 +59,10 @@ def select_k(
         A name from `partita.methods()`.
     criterion
         "bic", "icl" or "mml" for a method with a likelihood (mm), "bound" for one with a variational bound (bce-vb),
-        "stability" or "anmi" for any. Left out: "bic" or "bound" where the method has it, else "stability".
+        "stability", "pac" or "anmi" for any. Left out: "bic" or "bound" where the method has it, else "stability".
     repeats
-        How many random halves of the clusterings stability compares; 0 leaves it out. Each is fitted for every k, so
-        that this takes most of the time.
+        How many random halves of the clusterings stability and PAC compare; 0 leaves them out. Each is fitted for
+        every k, so that this takes most of the time.
     seed
         Fixes every random choice; the halves are the same for every k.
     threads
@@ -84,7 +83,7 @@ def select_k(
     halves = _whole(repeats, "repeats")
     with thread_limit(threads):
         fitting = asked.on(ensemble)
-        wanted, notes = _checked_ks(ks, fitting)
+        wanted, notes = checked_ks(ks, fitting.rows, partial(_checked, fitting))
         clusterings = len(fitting.work.ensemble.names)
         subsets = half_subsets(clusterings, halves, named(asked.seed, "subsets"))
         work = _Work(fitting, subsets, criterion)
@@ -94,9 +93,12 @@ def select_k(
         used, choice = _chosen(trials, criterion, interrupted)
         notes += _told(trials, used, choice, fitting.rows)
         notes += work.notes(wanted)
+        labels = FrozenDict({k: work.labels_of(k) for k in wanted if k in work.found})
         best = fitting.emptied().restored(work.found[choice.k])
     preferred = {name: found.k for name in CRITERIA if (found := choose(trials, name)) is not None}
-    return Selection(trials, choice.k, used, choice.reason, best, FrozenDict(preferred), tuple(notes), interrupted)
+    return Selection(
+        trials, choice.k, used, choice.reason, best, FrozenDict(preferred), tuple(notes), interrupted, labels
+    )
 
 
 @dataclass
@@ -173,8 +175,17 @@ class _Work:
         if labels and len(labels) == len(self.subsets) and clusters > 1:
             stable = agreement(labels, self.fitting.work.ensemble.counts)
             if stable is not None:
+                found = together(labels, self.fitting.work.ensemble.counts, self.fitting.asked.seed)
                 known |= {"stability": stable.mean, "spread": stable.spread, "subsets": len(labels)}
+                known["coassociation"] = found
         return Trial(k, clusters, float(result.scores["anmi"]), **known)
+
+    def labels_of(self, k: int) -> IntArray:
+        """The labels of the user's objects at one k, as `restore` numbers them."""
+        found = self.found[k].labels
+        width = int(found.max(initial=0)) + 1
+        labels, _ = by_appearance(self.fitting.work.expand(found, MISSING), width)
+        return frozen(labels.astype(smallest_type(width)))
 
     def notes(self, ks: Sequence[int]) -> list[str]:
         """What the fits have to tell, what is missing of the `ks`, and why there may be no stability."""
@@ -200,37 +211,18 @@ def _whole(value: Any, name: str) -> int:
     return found
 
 
-def _checked_ks(ks: Any, fitting: Fitting) -> tuple[list[int], list[str]]:
-    """The numbers of clusters to try, in order, and which were left out."""
-    if isinstance(ks, (str, bytes)) or not isinstance(ks, Iterable):
-        raise ParameterError(f"ks={ks!r} is not a list of numbers; give those to try, such as range(2, 11) or [3, 5]")
-    asked, rows, notes = fitting.asked, fitting.rows, []
-    if isinstance(ks, range):
-        rising = ks if ks.step > 0 else ks[::-1]
-        if rising and max(abs(rising.start), abs(rising.stop)) > sys.maxsize:
-            raise ParameterError(
-                f"k = {rising.start} to {rising[-1]} are more than any table has rows; end the range sooner, such as "
-                "range(2, 11) (--k 2..10)"
-            )
-        end = bisect_right(rising, rows)
-        ks, beyond = rising[:end], rising[end:]
-        if beyond:
-            span = f"{beyond[0]}" if len(beyond) == 1 else f"{beyond[0]} to {beyond[-1]}"
-            notes = [f"k = {span} left out: the table has only {rows} distinct rows"]
-    wanted = {checked_k(k, rows, asked.method, asked.name) for k in ks}
-    if not wanted:
-        raise ParameterError("; ".join([*notes, "no k is left to try; give at least one, not above the distinct rows"]))
-    return sorted(k for k in wanted if k is not None), notes
+def _checked(fitting: Fitting, k: Any) -> int | None:
+    return checked_k(k, fitting.rows, fitting.asked.method, fitting.asked.name)
 
 
 def _check_criterion(criterion: str | None, known: dict[str, Any], subsets: bool, name: str) -> None:
     """Refuse, after the first fit, a criterion that this method or table cannot serve."""
     used = default_criterion(Trial(0, **known)) if criterion is None else criterion
     rule = CRITERIA[used]
-    if used == "anmi" or (used == "stability" and subsets) or rule.field in known:
+    if used == "anmi" or (used in OF_HALVES and subsets) or rule.field in known:
         return
     others = [other for other, rule in CRITERIA.items() if rule.field in known]
-    others += ["stability"] * subsets + ["anmi"]
+    others += [*OF_HALVES, "anmi"] if subsets else ["anmi"]
     raise ParameterError(
         f"criterion {used!r} needs {rule.needs}; for {name} on this table there are: {', '.join(others)}"
     )

@@ -14,7 +14,10 @@ from partita.core.prepare import prepare
 from partita.core.rng import named
 from partita.core.types import MISSING, FloatArray, IntArray, frozen, smallest_type
 from partita.fitting import Fitting
-from partita.metrics import pairwise_ari
+from partita.metrics import Coassociation, coassociation, pairwise_ari
+
+MOST_PAIRS, DRAWN = 20_000_000, 500_000
+"""Pairs of distinct rows that are all looked at for every k, in less than a second; of more, so many are drawn."""
 
 
 class Stability(NamedTuple):
@@ -62,8 +65,7 @@ def agreement(labellings: Sequence[IntArray], counts: FloatArray) -> Stability |
     The index is corrected for chance, so that it does not rise or fall with k by itself. Two labellings without any
     division agree on nothing: they count 0, not 1. None where no two labellings share objects.
     """
-    table = np.stack(labellings, axis=1)
-    scores = pairwise_ari(Ensemble.from_labels(table, missing=MISSING, transpose=False).with_counts(counts))
+    scores = pairwise_ari(_as_ensemble(labellings, counts))
     whole = np.array([len(np.unique(labels[labels != MISSING])) < 2 for labels in labellings])
     scores[np.outer(whole, whole) & ~np.isnan(scores)] = 0.0
     pairs = scores[np.triu_indices(len(labellings), 1)]
@@ -71,3 +73,19 @@ def agreement(labellings: Sequence[IntArray], counts: FloatArray) -> Stability |
     if not len(pairs):
         return None
     return Stability(float(pairs.mean()), float(pairs.std(ddof=1)) if len(pairs) > 1 else 0.0)
+
+
+def together(labellings: Sequence[IntArray], counts: FloatArray, seed: int) -> Coassociation:
+    """How co-association over the labellings is distributed over pairs of objects: Monti's consensus index.
+
+    Where he clusters samples of the objects again and again, these are consensuses of samples of the clusterings.
+    """
+    ensemble = _as_ensemble(labellings, counts)
+    rows = len(ensemble.distinct.first)
+    few = rows * (rows - 1) // 2 <= MOST_PAIRS
+    return coassociation(ensemble, pairs=MOST_PAIRS if few else DRAWN, seed=seed)
+
+
+def _as_ensemble(labellings: Sequence[IntArray], counts: FloatArray) -> Ensemble:
+    table = np.stack(labellings, axis=1)
+    return Ensemble.from_labels(table, missing=MISSING, transpose=False).with_counts(counts)

@@ -3,13 +3,16 @@
 Locally weighted (Huang, Wang and Lai 2018): a base cluster that the others tear apart counts for less.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from partita.core.blas import one_thread
@@ -22,6 +25,9 @@ from partita.kernels.overlap import add_overlaps
 from partita.kernels.scores import add_scores, lift_rows
 from partita.starts.lloyd import weighted_kmeans
 
+Solver: TypeAlias = Callable[[Any, int], tuple[FloatArray, FloatArray]]
+"""A symmetric matrix and how many in; the largest eigenvalues, falling, and their vectors out."""
+
 FEW_CLUSTERS = 150
 LEAST_ROWS = 1 << 11
 """Rows worth a table of overlaps of their own."""
@@ -32,7 +38,7 @@ MOST_DENSE = 2000
 CELL = 40
 """Bytes that a cell of the sparse table takes while it is made."""
 LANCZOS_STEPS, POWER_STEPS = 100, 100
-"""Most restarts of the Lanczos iterations on a sparse table, and steps of the power iterations if they fail."""
+"""Most restarts of the Lanczos iterations, and on a sparse table steps of the power iterations if they fail."""
 
 
 def spectral_start(
@@ -59,11 +65,15 @@ def cluster_weights(ensemble: Ensemble, theta: float) -> FloatArray:
     if len(column) > MOST_DENSE:
         bits = _sparse_bits(sparse_overlaps(ensemble, ensemble.counts), column)
         return np.asarray(np.exp(-bits / (theta * len(ensemble.sizes))))
-    shared = overlaps(ensemble, ensemble.counts)
-    known = np.add.reduceat(shared, ensemble.offsets[:-1], axis=1)
-    share = shared / np.maximum(known, 1e-300)[:, column]
+    return weights_from(overlaps(ensemble, ensemble.counts), ensemble.offsets, theta)
+
+
+def weights_from(shared: FloatArray, offsets: IntArray, theta: float) -> FloatArray:
+    """The same from the (t, t) objects that two base clusters share."""
+    known = np.add.reduceat(shared, offsets[:-1], axis=1)
+    share = shared / np.maximum(known, 1e-300)[:, label_columns(offsets)]
     bits = -np.where(share > 0, share * np.log2(np.where(share > 0, share, 1.0)), 0.0).sum(axis=1)
-    return np.asarray(np.exp(-bits / (theta * len(ensemble.sizes))))
+    return np.asarray(np.exp(-bits / (theta * (len(offsets) - 1))))
 
 
 def overlaps(ensemble: Ensemble, amounts: FloatArray) -> FloatArray:
@@ -76,7 +86,8 @@ def overlaps(ensemble: Ensemble, amounts: FloatArray) -> FloatArray:
         return table
 
     parts = max(1, MOST_TABLES // (8 * size * size))
-    tables = map_chunks(part, len(ensemble), max(min(CHUNK, LEAST_ROWS), -(-len(ensemble) // parts)))
+    rows = max(min(CHUNK, LEAST_ROWS), -(-len(ensemble) // parts))
+    tables = map_chunks(part, len(ensemble), rows) or [part(0, 0)]
     upper = tables[0]
     for table in tables[1:]:
         upper += table
@@ -120,14 +131,19 @@ def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> NDArray[np.float32]:
     if len(edges) > MOST_DENSE:
         scale, vectors = _sparse_vectors(ensemble, ensemble.counts / degree, edges, k)
     else:
-        graph = overlaps(ensemble, ensemble.counts / degree) * np.outer(edges, edges)
-        scale = 1 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
-        with one_thread():
-            vectors = leading(graph * np.outer(scale, scale), min(k, len(graph)))
+        scale, vectors = vectors_from(overlaps(ensemble, ensemble.counts / degree), edges, k)
     points = np.empty((len(ensemble), vectors.shape[1]), np.float32)
     tables = np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
     map_chunks(partial(lift_rows, ensemble.labels, ensemble.offsets, tables, points), len(ensemble))
     return points
+
+
+def vectors_from(shared: FloatArray, edges: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """(t,) the scale of each base cluster, and (t, k) the leading eigenvectors, from the table of overlaps / degree."""
+    graph = shared * np.outer(edges, edges)
+    scale = 1 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
+    with one_thread():
+        return scale, leading(graph * np.outer(scale, scale), min(k, len(graph)))
 
 
 def _sparse_vectors(
@@ -143,31 +159,76 @@ def _sparse_vectors(
     there = np.flatnonzero(degrees > 0)
     scale = 1 / np.sqrt(np.maximum(degrees, 1e-300))
     part = csr_array(diags_array(scale[there]) @ csr_array(graph)[there][:, there] @ diags_array(scale[there]))
-    count = min(k, len(there) - 1)
-    found = np.zeros((len(edges), count))
+    found = np.zeros((len(edges), min(k, len(there) - 1)))
     with one_thread():
-        try:
-            values, vectors = eigsh(part, count, which="LA", v0=np.ones(len(there)), maxiter=LANCZOS_STEPS, tol=1e-6)
-            found[there] = vectors[:, np.argsort(-values, kind="stable")]
-        except ArpackNoConvergence:
-            vectors = np.random.default_rng(0).standard_normal((len(there), count))
-            for _ in range(POWER_STEPS):
-                vectors, _ = np.linalg.qr(part @ vectors)
-            found[there] = vectors
+        found[there] = of_parts(part, found.shape[1], _nearly_largest)
     return scale, found
+
+
+def _nearly_largest(matrix: csr_array, count: int) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenvalues, falling, and their vectors, to what a large sparse matrix allows in time."""
+    size = matrix.shape[0]
+    if size <= MOST_DENSE:
+        return _largest(matrix, count)
+    try:
+        return _falling(*eigsh(matrix, count, which="LA", v0=np.ones(size), maxiter=LANCZOS_STEPS, tol=1e-6))
+    except ArpackNoConvergence:
+        vectors = np.random.default_rng(0).standard_normal((size, count))
+        for _ in range(POWER_STEPS):
+            vectors, _ = np.linalg.qr(matrix @ vectors)
+        return _falling(np.einsum("ij,ij->j", vectors, matrix @ vectors), vectors)
 
 
 def leading(matrix: FloatArray, count: int) -> FloatArray:
     """(t, count) eigenvectors of the largest eigenvalues, by Lanczos iterations where few of many are wanted."""
-    size = len(matrix)
-    if size > FEW_CLUSTERS and 5 * count < size:
+    if _few_of_many(len(matrix), count):
+        return of_parts(csr_array(matrix), count, _largest)
+    return _largest(matrix, count)[1]
+
+
+def _few_of_many(size: int, count: int) -> bool:
+    return size > FEW_CLUSTERS and 5 * count < size
+
+
+def of_parts(matrix: csr_array, count: int, solve: Solver) -> FloatArray:
+    """(t, count) leading eigenvectors of a graph that may fall apart.
+
+    Each part of a graph in parts has the same largest eigenvalue, and Lanczos iterations, which see one vector of an
+    eigenvalue, miss some of those that repeat; so every part is solved on its own.
+    """
+    parts, group = connected_components(matrix, directed=False)
+    if parts == 1:
+        return solve(matrix, count)[1]
+    order = np.argsort(group, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(group))[:-1])
+    solved = [solve(matrix[places][:, places], min(count, len(places))) for places in members]
+    best = np.argsort(-np.concatenate([values for values, _ in solved]), kind="stable")[:count]
+    owner = np.repeat(np.arange(parts), [len(values) for values, _ in solved])
+    column = np.concatenate([np.arange(len(values)) for values, _ in solved])
+    found = np.zeros((matrix.shape[0], count))
+    for place, which in enumerate(best):
+        found[members[owner[which]], place] = solved[owner[which]][1][:, column[which]]
+    return found
+
+
+def _largest(matrix: Any, count: int) -> tuple[FloatArray, FloatArray]:
+    """(count,) the largest eigenvalues, falling, and (t, count) their vectors.
+
+    Where those near the largest lie close together, Lanczos iterations hardly end, and all eigenvalues cost less.
+    """
+    dense = matrix.toarray() if isinstance(matrix, csr_array) else matrix
+    size = len(dense)
+    if _few_of_many(size, count):
         try:
-            values, vectors = eigsh(matrix, count, which="LA", v0=np.ones(size), maxiter=50 * size)
-            return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+            return _falling(*eigsh(dense, count, which="LA", v0=np.ones(size), maxiter=LANCZOS_STEPS))
         except ArpackNoConvergence:
             pass
-    _, vectors = eigh(matrix, subset_by_index=(size - count, size - 1), driver="evr")
-    return np.asarray(vectors[:, ::-1])
+    return _falling(*eigh(dense, subset_by_index=(size - count, size - 1), driver="evr"))
+
+
+def _falling(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    order = np.argsort(-values, kind="stable")
+    return values[order], np.asarray(vectors[:, order])
 
 
 def lifted(ensemble: Ensemble, tables: FloatArray) -> FloatArray:

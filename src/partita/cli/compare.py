@@ -1,0 +1,90 @@
+"""partita compare: methods side by side."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from partita.cli import options
+from partita.cli.select_k import numbers_of
+from partita.cli.tabling import check_table_file, hand_out
+
+if TYPE_CHECKING:
+    from partita.comparing import Comparison
+
+
+def compare(
+    labels: options.LabelFile,
+    ks: Annotated[
+        str, typer.Option("--k", "-k", metavar="RANGE", help="Numbers of clusters: 2..10, or a list 2,3,5.")
+    ] = "2..10",
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="NAMES",
+            help="Names or patterns with commas (mcla,nbce-*), or all; left out: those that suit the table.",
+            autocompletion=options.method_names,
+        ),
+    ] = None,
+    find_k: Annotated[
+        bool, typer.Option("--find-k", help="Also run methods that can find k without it, once each.")
+    ] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the table to a file instead of stdout: .csv or .json.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Fits side by side, in processes; 1: none but this. Left out: as many as pay."
+        ),
+    ] = None,
+    seed: options.Seed = 0,
+    id_column: options.IdColumn = None,
+    columns: options.Columns = None,
+    exclude: options.Exclude = None,
+    missing: options.Missing = None,
+    weight: options.Weights = None,
+    transpose: options.Transpose = None,
+    header: options.Header = None,
+    input_format: options.InputFormat = None,
+    harden: options.Harden = False,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run several methods at several k and set them side by side: ANMI, certainty, time and memory.
+
+    The table goes to stdout or to --output, what it says and notes to stderr. JSON holds all of it. A method that fails
+    is a row with its reason; if all fail, the exit code is 1. After Ctrl-C the rows that are finished are told, and the
+    exit code is 130.
+    """
+    from partita.comparing import compare as compared
+    from partita.comparing.choosing import named
+    from partita.io import read
+
+    numbers, output = numbers_of(ks), None if output == "-" else output
+    check_table_file(labels, output)
+    methods = list(named(methods)) if methods else None  # a wrong name is told before a large table is read
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+    with options.working(threads, quiet):
+        ensemble = options.hardened(read(labels, wanted), harden)
+        found = compared(ensemble, numbers, methods, find_k=find_k, seed=seed, workers=jobs, threads=threads)
+    tell(found, output, as_json, as_csv, quiet)
+    if found.interrupted:
+        raise typer.Exit(options.INTERRUPTED)
+    if all(row.failed for row in found.rows):
+        raise typer.Exit(1)
+
+
+def tell(found: "Comparison", output: str | None, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    """Table, verdict and notes, each where it belongs."""
+    from partita.report.comparison import as_record, comparison_table, left_out, note_lines, verdict
+
+    few = comparison_table(found, notes=False)
+    hand_out(comparison_table(found), as_record(found), output, as_json, as_csv, quiet, few)
+    if not quiet:
+        notes = [f"note: {note}" for note in (*note_lines(found), *found.notes)]
+        for line in ("", *verdict(found), *left_out(found), *notes):
+            typer.echo(line, err=True)

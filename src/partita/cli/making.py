@@ -1,0 +1,52 @@
+"""Options of the commands that begin with features."""
+
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+
+def way_names(incomplete: str) -> list[str]:
+    """For completion: the ways to make ensembles that begin so."""
+    from partita.generate.registry import WAYS
+
+    return [name for name in WAYS if name.startswith(incomplete)]
+
+
+def base_names(incomplete: str) -> list[str]:
+    """For completion: the base clusterers that begin so."""
+    from partita.generate.clusterers import CLUSTERERS
+
+    return [name for name in CLUSTERERS if name.startswith(incomplete)]
+
+
+FeatureFile: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="Features, objects in rows: CSV, TSV, Parquet, NPY, NPZ, MAT, H5AD (its X); or -."
+    ),
+]
+Members: TypeAlias = Annotated[int | None, typer.Option("--members", min=1, help="How many base clusterings.")]
+Base: TypeAlias = Annotated[
+    str | None, typer.Option("--base", help="The base clusterer; see `partita ways`.", autocompletion=base_names)
+]
+WaySettings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the way or of its base clusterer; repeatable."),
+]
+
+
+def given(setting: list[str] | None, **options: Any) -> dict[str, Any]:
+    """What --set says and, where they were given, what the options of these names say."""
+    from partita.cli.options import settings
+
+    found: dict[str, Any] = dict(settings(setting, "way", *options))
+    return found | {name: value for name, value in options.items() if value is not None}
+
+
+def read(data: str, id_column: str | None, columns: Any, exclude: Any, header: Any, input_format: str | None) -> Any:
+    """The features in a file."""
+    from partita.cli.options import read_options
+    from partita.io import read_features
+
+    wanted = read_options(id_column, columns, exclude, None, None, None, header, input_format)
+    return read_features(data, wanted)

@@ -1,0 +1,186 @@
+"""cluster(): features in, an ensemble made of them, its consensus out."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from partita import registry
+from partita.api import consensus
+from partita.core.coding import NOTHING_SAID
+from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
+from partita.core.errors import MethodError, ParameterError
+from partita.core.features import Features, as_features
+from partita.core.model import ColumnModel
+from partita.core.soft import AnyEnsemble
+from partita.core.types import MISSING, FloatArray, IntArray
+from partita.fitting import Asked
+from partita.generate.making import Made, Making
+from partita.selection import select_k
+
+WAY: Final = "uspec"
+METHOD: Final = "lwgp"
+SCALE: Final = "standard"
+WIDEST: Final = 4
+"""Members have up to so many times the clusters asked for."""
+MOST_TRIED: Final = 20
+"""The largest k that is tried where none is given and the method does not find it."""
+
+
+def cluster(
+    X: Any,
+    k: int | None = None,
+    *,
+    way: str = WAY,
+    method: str = METHOD,
+    settings: Mapping[str, Any] | None = None,
+    seed: int | None = 0,
+    threads: int | None = None,
+    **params: Any,
+) -> Consensus:
+    """Cluster objects by their features: make an ensemble of base clusterings and find its consensus.
+
+    Parameters
+    ----------
+    X
+        (n, d) finite numbers, objects in rows: an array, nested lists, a dataframe, a small sparse matrix.
+    k
+        The number of clusters. Left out, a method that finds it does; for others the k of lowest BIC is taken, by
+        `select_k` with "mm" over 2 to √n, at most 20, and a note says so.
+    way
+        How the ensemble is made, as in `make_ensemble`.
+    method
+        The consensus function, as in `consensus`.
+    settings
+        The consensus function's own settings.
+    seed
+        Fixes every random choice of both steps.
+    threads
+        At most so many threads; the result does not depend on it.
+    **params
+        Settings of the way and of its base clusterer, such as `members` (20), `base`, `scale` ("standard": every
+        feature counts alike; "none": as they are); `base_k` is the number of clusters of each member or a range of it,
+        left out k to 4 k, or what the way does without k.
+
+    The result is that of `make_ensemble` and then `consensus`, and its recipe tells both.
+
+    >>> cluster([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], 2).labels.tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    return Clustering.of(k, (way, method), params, settings, seed).on(X, threads)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """What was asked for, checked: how the ensemble is made, and how its consensus is found."""
+
+    making: Making
+    method: str
+    settings: Mapping[str, Any]
+    k: int | None
+
+    @classmethod
+    def of(
+        cls,
+        k: int | None,
+        names: tuple[str, str],
+        params: Mapping[str, Any] | None,
+        settings: Mapping[str, Any] | None,
+        seed: int | None,
+    ) -> "Clustering":
+        """The way and the method of these names, with their settings."""
+        way, method = names
+        given = dict(params or {})
+        if "k" in given:
+            raise ParameterError(f"k={given['k']!r} is no setting of a way here; base_k is what its members have")
+        base_k = given.pop("base_k", None)
+        if base_k is None and isinstance(k, (int, np.integer)) and k >= 1:
+            base_k = (int(k), WIDEST * int(k))
+        making = Making.of(way, {"scale": SCALE, "k": base_k, **given}, seed)
+        Asked.of(method, settings or {}, making.seed)
+        if making.options.soft:
+            _check_takes_soft(way, method)
+        return cls(making, method, dict(settings or {}), k)
+
+    def on(self, X: Any, threads: int | None = None) -> tuple[Made, Consensus]:
+        """The ensemble of these objects, and its consensus."""
+        features = as_features(X)
+        if isinstance(self.k, (int, np.integer)) and self.k > len(features.matrix):
+            raise ParameterError(f"k={self.k} is more than the {len(features.matrix)} objects; give a smaller k")
+        made = self.making.on(features, threads)
+        if made.interrupted:
+            raise KeyboardInterrupt
+        k, notes = self.k, tuple[str, ...]()
+        if k is None and registry.get(self.method).chooses_k is False:
+            k, notes = self._found_k(made.ensemble, threads)
+        _check_told_apart(k, made.ensemble)
+        found = consensus(made.ensemble, self.method, k, seed=self.making.seed, threads=threads, **self.settings)
+        return made, self._recorded(replace(found, notes=found.notes + notes), features)
+
+    def _found_k(self, ensemble: AnyEnsemble, threads: int | None) -> tuple[int, tuple[str, ...]]:
+        """The number of clusters of lowest BIC."""
+        rows = len(ensemble.distinct.first)
+        tried = range(min(2, rows), min(max(2, math.isqrt(len(ensemble))), MOST_TRIED, rows) + 1)
+        chosen = select_k(ensemble, tried, "mm", criterion="bic", repeats=0, seed=self.making.seed, threads=threads)
+        if chosen.interrupted:
+            raise KeyboardInterrupt
+        note = (
+            f"k was not given: {chosen.k} of {tried[0]} to {tried[-1]} clusters, by the BIC of a mixture (select_k, mm)"
+        )
+        return chosen.k, (note,)
+
+    def _recorded(self, found: Consensus, features: Features) -> Consensus:
+        """The consensus with a recipe that tells of the ensemble, too."""
+        if found.recipe is None:
+            return found
+        recipe = replace(found.recipe, made=self.making.told(features))
+        model = None if found.model is None else replace(found.model, recipe=recipe)
+        return replace(found, recipe=recipe, model=model)
+
+
+def _check_takes_soft(way: str, method: str) -> None:
+    """Refuse, before any work, memberships for a method of labels."""
+    if registry.get(method).takes is Ensemble:
+        able = ", ".join(name for name in registry.METHODS if registry.get(name).takes is not Ensemble)
+        raise MethodError(
+            f"{way} makes memberships here, and {method} takes labels; choose a method that takes memberships "
+            f"({able}), or labels by soft=False (--set soft=no)"
+        )
+
+
+def _check_told_apart(k: int | None, ensemble: AnyEnsemble) -> None:
+    """Refuse more clusters than the base clusterings can give, in words of features instead of rows."""
+    groups = len(ensemble.distinct.first)
+    if isinstance(k, (int, np.integer)) and k > groups:
+        what = "one group of objects" if groups == 1 else f"{groups} groups of objects"
+        raise ParameterError(
+            f"k={k}, but the base clusterings tell only {what} apart; give a smaller k, or another way, base or scale"
+        )
+
+
+def placing_model(ensemble: AnyEnsemble, found: Consensus) -> ColumnModel:
+    """What places new objects by their base labels: the method's own model or, where it has none, shares of votes.
+
+    There each base cluster votes for the consensus clusters in which its objects are, in proportion to them.
+    """
+    if found.model is not None:
+        return found.model
+    tables = tuple(_votes(ensemble, j, found.labels, found.k) for j in range(len(ensemble.names)))
+    missing = ensemble.missing if isinstance(ensemble, Ensemble) else NOTHING_SAID
+    return ColumnModel(np.zeros(found.k), tables, "share", ensemble.names, ensemble.classes, missing)
+
+
+def _votes(ensemble: AnyEnsemble, j: int, labels: IntArray, k: int) -> FloatArray:
+    """(k, labels of clustering j) how each of its labels votes."""
+    table = np.zeros((k, ensemble.sizes[j]))
+    if isinstance(ensemble, Ensemble):
+        known = (labels != MISSING) & (ensemble.labels[:, j] != MISSING)
+        np.add.at(table, (labels[known], ensemble.labels[known, j]), 1.0)
+    else:
+        for c in range(k):
+            table[c] = ensemble.block(j)[labels == c].sum(axis=0)
+    totals = table.sum(axis=0)
+    return np.asarray(ensemble.weights[j] * table / np.where(totals > 0, totals, 1.0))

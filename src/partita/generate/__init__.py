@@ -1,0 +1,1 @@
+"""Making ensembles: features in, base clusterings out; one file a way, one file a base clusterer."""

@@ -1,0 +1,165 @@
+"""ConsensusDisplay: the label table ordered by consensus, how sure each object is, how much each clustering agrees."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from partita.core.consensus import Consensus
+from partita.core.ensemble import Ensemble
+from partita.core.soft import SoftEnsemble
+from partita.core.types import MISSING, FloatArray, IntArray
+from partita.metrics import column_nmi, contingency
+from partita.report import plots
+from partita.report.displays.base import Display
+from partita.report.displays.drawing import cluster_name, name_runs, runs, spaced, tick_names
+from partita.report.displays.matching import matches, renamed
+from partita.report.displays.ordering import (
+    MOST_BINS,
+    MOST_ROWS,
+    Bins,
+    certainty_of,
+    hard_column,
+    most_frequent,
+    ordered_bins,
+)
+from partita.report.displays.words import counted, listed, short_names
+from partita.report.themes import Theme
+
+MOST_COLUMNS: Final = 40
+"""Clusterings shown; of more, those that agree most with the consensus, and least."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConsensusDisplay(Display):
+    """The label table ordered by consensus, the confidence of each object, the agreement of each clustering."""
+
+    title: str
+    names: tuple[str, ...]
+    """The clusterings shown, those that agree most first."""
+    labels: IntArray
+    """(rows, 1 + names) the consensus and every clustering, renamed to match it; MISSING where unobserved, from k
+    upwards what matches no cluster. Of a bin the most frequent label."""
+    k: int
+    sizes: FloatArray
+    """(rows,) how many objects each stands for."""
+    confidence: FloatArray
+    """(rows,) how sure the consensus is of them; NaN where it does not say."""
+    agreement: FloatArray
+    """(names,) NMI with the consensus."""
+    left_out: int
+    """Clusterings that are not shown."""
+
+    @classmethod
+    def from_consensus(
+        cls,
+        consensus: Consensus,
+        ensemble: Ensemble | SoftEnsemble,
+        title: str = "",
+        *,
+        most_rows: int = MOST_ROWS,
+        bins: int = MOST_BINS,
+    ) -> "ConsensusDisplay":
+        """Order the objects by cluster and confidence and rename each clustering's labels after the consensus."""
+        told, sure = consensus.confidence is not None, certainty_of(consensus.confidence, len(consensus))
+        order = ordered_bins(consensus.labels, sure, most_rows, bins)
+        agreement = np.nan_to_num(column_nmi(ensemble, consensus.labels))
+        columns = np.argsort(-agreement, kind="stable")
+        if len(columns) > MOST_COLUMNS:
+            columns = np.append(columns[: MOST_COLUMNS // 2], columns[-MOST_COLUMNS // 2 :])
+        shown = [order.clusters, *(_shown(hard_column(ensemble, j), consensus, order) for j in columns)]
+        return cls(
+            title or f"{len(ensemble.names)} clusterings and their consensus",
+            tuple(ensemble.names[j] for j in columns),
+            np.stack(shown, axis=1).astype(np.int64),
+            consensus.k,
+            order.totals(ensemble.counts),
+            order.means(sure if told else np.full(len(sure), np.nan), ensemble.counts),
+            agreement[columns],
+            len(agreement) - len(columns),
+        )
+
+    @property
+    def alt(self) -> str:
+        """What the picture shows, in words and numbers."""
+        said = f"Labels of {counted(self.sizes.sum(), 'object')} in {counted(len(self.names), 'clustering')}"
+        said += f" ordered by their consensus of {counted(self.k, 'cluster')}. Agreement with it (NMI): "
+        names = short_names(self.names, 60)
+        pairs = [f"{name} {value:.2f}" for name, value in zip(names, self.agreement, strict=True)]
+        return said + listed(pairs if len(pairs) <= 8 else [*pairs[:4], "…", *pairs[-3:]]) + "."
+
+    @property
+    def caption(self) -> str:
+        """What a row is, and what is not shown."""
+        parts = []
+        if (self.sizes > 1).any():
+            parts.append(f"each row: about {self.sizes.mean():,.0f} objects of a cluster, the most frequent label")
+        if self.left_out:
+            parts.append(f"{counted(self.left_out, 'clustering')} of middling agreement not shown")
+        return "; ".join(parts)
+
+    @property
+    def inches(self) -> tuple[float, float]:
+        """Width and height."""
+        return float(np.clip(8.6 + 0.28 * len(self.names), 9.0, 15.0)), max(5.8, 0.2 * len(self.names))
+
+    def draw(self, axes: Any, theme: Theme) -> None:
+        """Table, confidence, agreement."""
+        at = plots.panels(axes, (5, 1.3, 3), (1,))
+        self._draw_table(at(0, 0), theme)
+        self._draw_confidence(at(0, 1), theme)
+        self._draw_agreement(at(0, 2), theme)
+
+    def _draw_table(self, axes: Any, theme: Theme) -> None:
+        plots.label_image(axes, self.labels, self.k, theme)
+        axes.axvline(0.5, color=theme.ground, linewidth=4)
+        found = runs(self.labels[:, 0])
+        for run in found[:-1]:
+            axes.axhline(run.stop - 0.5, color=theme.ground, linewidth=1.5 if len(found) <= 30 else 0.5)
+        if len(self.names) <= 24:
+            for column, labels in enumerate(self.labels.T):
+                name_runs(axes, column, labels, theme, self.k)
+        axes.set_xticks(range(len(self.names) + 1), ["consensus", *tick_names(self.names)], rotation=40, ha="right")
+        named = list(spaced(found, len(self.labels), 0.03))
+        axes.set_yticks([run.middle for run in named], [f"cluster {cluster_name(run.cluster)}" for run in named])
+        plots.plain_axes(axes, theme)
+        if len(self.names) > 20:
+            axes.tick_params(axis="x", rotation=90, labelsize=6)
+        plots.set_title(axes, theme, "objects by cluster; pale: no label, grey: matches none")
+
+    def _draw_confidence(self, axes: Any, theme: Theme) -> None:
+        edges = np.arange(len(self.confidence) + 1) - 0.5
+        axes.stairs(
+            np.nan_to_num(self.confidence), edges, orientation="horizontal", fill=True, color=theme.soft, linewidth=0
+        )
+        axes.set_xlim(0, 1)
+        axes.set_xticks([0, 0.5, 1])
+        axes.set_ylim(len(self.confidence) - 0.5, -0.5)
+        axes.set_yticks([])
+        plots.plain_axes(axes, theme)
+        plots.set_title(axes, theme, "confidence" if np.isfinite(self.confidence).any() else "confidence not told")
+
+    def _draw_agreement(self, axes: Any, theme: Theme) -> None:
+        places = np.arange(len(self.names))
+        size = plots.SMALL if len(self.names) <= 24 else plots.TINY
+        axes.barh(places, self.agreement, color=theme.accent)
+        for place, value in zip(places, self.agreement, strict=True):
+            axes.text(value + 0.02, place, f"{value:.2f}", va="center", fontsize=size, color=theme.ink)
+        axes.set_yticks(places, tick_names(self.names))
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1.14)
+        axes.set_xticks([0, 0.5, 1])
+        plots.plain_axes(axes, theme)
+        axes.tick_params(axis="y", labelsize=size)
+        plots.set_title(axes, theme, "agreement with the consensus (NMI)")
+
+
+def _shown(column: IntArray, consensus: Consensus, order: Bins) -> IntArray:
+    """(bins,) the most frequent label, under the number of the consensus cluster that it matches."""
+    both = (column != MISSING) & (consensus.labels != MISSING)
+    if not both.any():
+        return np.full(len(order), MISSING)
+    target = matches(contingency(column, consensus.labels), consensus.k)
+    beyond = int(column.max()) + 1 - len(target)
+    whole = np.append(target, consensus.k + len(target) + np.arange(max(beyond, 0)))
+    return most_frequent(renamed(column, whole)[order.rows], order.lengths)[0]

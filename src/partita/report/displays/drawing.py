@@ -1,0 +1,89 @@
+"""Parts that several pictures have: strips of clusters, ticks that do not overlap, words on fields."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partita.core.types import MISSING, IntArray
+from partita.report import plots
+from partita.report.displays.words import short_names
+from partita.report.themes import Theme, colour_of
+
+
+class Run(NamedTuple):
+    """Equal numbers one after another."""
+
+    cluster: int
+    start: int
+    stop: int
+
+    @property
+    def middle(self) -> float:
+        """Where its name stands, in rows of an image."""
+        return (self.start + self.stop - 1) / 2
+
+
+def runs(clusters: IntArray) -> list[Run]:
+    """The runs of equal numbers.
+
+    >>> [tuple(run) for run in runs(np.array([0, 0, 2]))]
+    [(0, 0, 2), (2, 2, 3)]
+    """
+    if not len(clusters):
+        return []
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(clusters)) + 1])
+    stops = np.append(starts[1:], len(clusters))
+    return [Run(int(clusters[a]), int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
+
+
+def spaced(found: Sequence[Run], total: int, least: float) -> Iterator[Run]:
+    """The runs whose names have room: each a share `least` of the whole away from the one before."""
+    last = -np.inf
+    for run in found:
+        if run.middle - last >= least * total:
+            last = run.middle
+            yield run
+
+
+def cluster_name(cluster: int) -> str:
+    """What stands beside a cluster."""
+    return "small" if cluster == MISSING else str(cluster)
+
+
+def cluster_strip(axes: Any, clusters: IntArray, theme: Theme, least: float = 0.03) -> None:
+    """A block for every cluster, from the top down, with its number at the left where there is room."""
+    found = runs(clusters)
+    for run in found:
+        look = plots.look_of(run.cluster, theme)
+        axes.barh(run.middle, 1.0, height=run.stop - run.start, left=0.0, **look)
+    named = list(spaced(found, len(clusters), least))
+    axes.set_yticks([run.middle for run in named], [cluster_name(run.cluster) for run in named])
+    axes.set_xticks([])
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(clusters) - 0.5, -0.5)
+    plots.plain_axes(axes, theme)
+    plots.axis_names(axes, theme, y="cluster")
+
+
+def name_runs(axes: Any, column: float, labels: IntArray, theme: Theme, k: int | None, least: float = 0.04) -> None:
+    """The numbers of clusters in a column of an image, on runs that are long enough."""
+    for run in runs(labels):
+        if run.stop - run.start >= least * len(labels) and run.cluster != MISSING:
+            matched = k is None or run.cluster < k
+            name = str(run.cluster) if matched else "–"
+            plots.number_on(axes, column, run.middle, name, colour_of(run.cluster, theme, k))
+
+
+def some_ticks(many: int, most: int) -> IntArray:
+    """Places of at most so many of the ticks, evenly.
+
+    >>> some_ticks(5, 10).tolist(), some_ticks(10, 4).tolist()
+    ([0, 1, 2, 3, 4], [0, 3, 6, 9])
+    """
+    return np.arange(0, many, max(-(-many // most), 1))
+
+
+def tick_names(names: Sequence[str], most: int = 24) -> list[str]:
+    """Names as they are drawn: short, apart, without formulas."""
+    return [plots.safe(name) for name in short_names([plots.drawable(str(name)) for name in names], most)]
