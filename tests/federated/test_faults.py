@@ -123,6 +123,13 @@ class Parties:
         assert not any("Traceback" in text for text in said.values())
         return json.loads((self.folder / "coordinator.out").read_text())
 
+    def ended(self, *names):
+        """Those of them that run no more: how they ended and what they said."""
+        codes = {name: self.running[name].poll() for name in names}
+        return {
+            name: (code, (self.folder / f"{name}.err").read_text()) for name, code in codes.items() if code is not None
+        }
+
     def results(self):
         return {site: (self.folder / f"{site}.csv").read_bytes() for site in SITES}
 
@@ -236,7 +243,7 @@ def test_a_coordinator_killed_in_the_middle_returns(parties, undisturbed, layout
     run.kill("coordinator")
     assert finished_rounds(run) < 60
     time.sleep(0.5)
-    assert all(run.running[site].poll() is None for site in SITES), "sites wait for it"
+    assert run.ended(*SITES) == {}, "sites wait for it"
     run.start("coordinator")
     run.wait()
     check_same(run, undisturbed)

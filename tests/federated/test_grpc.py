@@ -1,8 +1,11 @@
 """The desk and the gRPC ends, with sites that answer by rote: everyone is served, wrong frames disturb nobody."""
 
 import re
+import socket
+import struct
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -490,6 +493,44 @@ def test_certificates_of_another_authority_are_refused(desk, tmp_path, told, tls
             assert refused_call(address, wrong, "do not trust each other's certificates") is None
         assert not desk._hellos
         assert desk.handle("a", encode(Hello("a", "1", "rows"))) == WAIT
+
+
+def reset(line):
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    line.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (socket.socket.close, UnreachableError),
+        (reset, UnreachableError),
+        (lambda line: line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"), FederatedError),
+    ],
+    ids=["closed", "reset", "no TLS"],
+)
+def test_a_handshake_that_breaks_off_is_a_coordinator_that_is_away(tls, answer, error):
+    """As one that is killed or begins in this moment; only what TLS refuses is for good."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def take():
+            with suppress(OSError):
+                while True:
+                    line, _ = server.accept()
+                    held.append(line)
+                    line.recv(1)
+                    answer(line)
+
+        held = []
+        Background(take)
+        with calling(f"127.0.0.1:{server.getsockname()[1]}", tls["a"], LARGEST) as carry:
+            for _ in range(3):
+                with pytest.raises(FederatedError) as caught:
+                    carry(encode(Hello("a", "1", "rows")))
+                assert type(caught.value) is error
+        server.shutdown(socket.SHUT_RDWR)
+        for line in held:
+            line.close()
 
 
 def test_no_certificate_no_entry(desk, tls):

@@ -27,6 +27,9 @@ SLOWEST: Final = 50_000
 """Bytes a second below which a line counts as broken."""
 FIRST_PAUSE: Final = 0.1
 LONGEST_PAUSE: Final = 5.0
+DISTRUST: Final = ("certificate", "ssl", "tls handshake")
+"""Words of a handshake that TLS itself refused. One that broke off ("Handshake read failed") is a coordinator that
+stops or begins at this moment."""
 R = TypeVar("R")
 
 
@@ -195,7 +198,7 @@ def _failure(grpc: Any, coordinator: str, error: Any) -> FederatedError:
     """What a failed call means: the coordinator is away for now, or will never take this site."""
     code, detail = error.code(), " ".join(str(error.details()).split())[:200]
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED):
-        if any(word in detail.lower() for word in ("handshake", "certificate", "ssl")):
+        if any(word in detail.lower() for word in DISTRUST):
             return FederatedError(
                 f"the coordinator at {coordinator} and this site do not trust each other's certificates ({detail}); "
                 "check [tls] on both sides"
