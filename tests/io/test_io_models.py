@@ -102,8 +102,8 @@ def test_what_cannot_be_saved(path, tmp_path):
     result = partita.consensus({"a": [Fraction(1, 3), Fraction(2, 3), 1], "b": [1, 2, 2]}, "voting", 2)
     with pytest.raises(FileError, match=r"clustering 'a': the label Fraction\(1, 3\) is a Fraction"):
         partita.save_model(result, path)
-    with pytest.raises(MethodError, match="lwgp has no model to save"):
-        partita.save_model(fitted("lwgp"), path)
+    with pytest.raises(MethodError, match="hbgf has no model to save"):
+        partita.save_model(fitted("hbgf"), path)
     with pytest.raises(MethodError, match="once its labels are polished"):
         partita.save_model(fitted("mm", polish=True), path)
     with pytest.raises(MethodError, match="a list is no result"):

@@ -76,7 +76,7 @@ def test_transfer_cut_is_the_cut_of_the_whole_graph(seed):
     assert np.allclose(scaled @ scaled.T @ whole, whole, atol=1e-8)
     points = lifted_without_lengths(ensemble, edges, k)
     points /= np.linalg.norm(points, axis=1, keepdims=True)
-    assert np.allclose(np.abs((points * spectral.embed(ensemble, edges, k)).sum(axis=1)), 1)
+    assert np.allclose(np.abs((points * spectral.embed(ensemble, spectral.lifting(ensemble, edges, k))).sum(axis=1)), 1)
 
 
 def lifted_without_lengths(ensemble, edges, k):

@@ -27,11 +27,11 @@ def test_sparse_and_dense_tables_say_the_same(monkeypatch):
     amounts = np.random.default_rng(1).random(len(ensemble))
     assert spectral.sparse_overlaps(ensemble, amounts).toarray() == pytest.approx(spectral.overlaps(ensemble, amounts))
     dense = spectral.cluster_weights(ensemble, 0.4)
-    points = spectral.embed(ensemble, dense, 4)
+    points = spectral.embed(ensemble, spectral.lifting(ensemble, dense, 4))
     labels = spectral.spectral_start(ensemble, 4, np.random.default_rng(0))
     monkeypatch.setattr(spectral, "MOST_DENSE", 10)
     assert spectral.cluster_weights(ensemble, 0.4) == pytest.approx(dense, rel=1e-10)
-    found = spectral.embed(ensemble, dense, 4)
+    found = spectral.embed(ensemble, spectral.lifting(ensemble, dense, 4))
     assert found @ found.T == pytest.approx(points @ points.T, abs=1e-3)
     assert nmi(labels, spectral.spectral_start(ensemble, 4, np.random.default_rng(0))) > 0.95
 
@@ -39,14 +39,14 @@ def test_sparse_and_dense_tables_say_the_same(monkeypatch):
 def test_power_iterations_where_lanczos_ends_without_an_answer(monkeypatch):
     ensemble = fine_table()
     weights = spectral.cluster_weights(ensemble, 0.4)
-    points = spectral.embed(ensemble, weights, 4)
+    points = spectral.embed(ensemble, spectral.lifting(ensemble, weights, 4))
     monkeypatch.setattr(spectral, "MOST_DENSE", 10)
 
     def gives_up(*args, **options):
         raise spectral.ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
 
     monkeypatch.setattr(spectral, "eigsh", gives_up)
-    found = spectral.embed(ensemble, weights, 4)
+    found = spectral.embed(ensemble, spectral.lifting(ensemble, weights, 4))
     assert np.abs(found @ found.T - points @ points.T).mean() < 0.05
 
 

@@ -190,11 +190,14 @@ def placed(model: ColumnModel, table: Any) -> Consensus:
 
 def usual_notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
     """What every result tells: fewer or more clusters than asked for, and objects without labels."""
+    return notes_on(int(labels.max(initial=MISSING)) + 1, asked, int(np.count_nonzero(labels == MISSING)))
+
+
+def notes_on(found: int, asked: int | None, unknown: int) -> tuple[str, ...]:
+    """The same from the numbers of clusters found and asked for, and of objects without labels."""
     notes = []
-    found = int(labels.max(initial=MISSING)) + 1
     if asked is not None and found != asked:
         notes.append(f"asked for {asked} clusters, found {found}")
-    unknown = int(np.count_nonzero(labels == MISSING))
     if unknown:
         who = "1 object has" if unknown == 1 else f"{unknown} objects have"
         notes.append(f"{who} no label in any clustering that counts: consensus label {MISSING}")

@@ -48,11 +48,12 @@ def share(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEn
 
 def best(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
     """All to the cluster of highest score, the first of equals."""
-    scores = column_scores(tables, rows, bias)
-    winners = scores.argmax(axis=1)
-    scores[:] = 0.0
-    scores[np.arange(len(scores)), winners] = 1.0
-    return Placed(scores)
+    return Placed(one_hot(column_scores(tables, rows, bias)))
+
+
+def where_it_lies(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
+    """Rows carried over by their labels; which centre is nearest, the model's `centers` tell."""
+    return Placed(column_scores(tables, rows, bias))
 
 
 def softmax(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
@@ -75,6 +76,22 @@ def dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: A
     return Placed(gamma, bounds)
 
 
+def nearest(tables: FloatArray, centers: FloatArray, rows: AnyEnsemble) -> FloatArray:
+    """(n, k) 1 for the centre nearest to where the tables carry a row, brought to length 1; 0 for the others."""
+    points = column_scores(tables, rows, np.zeros(tables.shape[1]))
+    points /= np.maximum(np.sqrt((points**2).sum(axis=1, keepdims=True)), 1e-300)
+    closeness: FloatArray = np.einsum("nm,km->nk", points, centers)  # row by row alike, however many there are
+    return one_hot(2 * closeness - (centers**2).sum(axis=1))
+
+
+def one_hot(scores: FloatArray) -> FloatArray:
+    """The scores with 1 in place of each row's highest, the first of equals, and 0 in place of the others."""
+    winners = scores.argmax(axis=1)
+    scores[:] = 0.0
+    scores[np.arange(len(scores)), winners] = 1.0
+    return scores
+
+
 def shared_out(bias: FloatArray, tables: FloatArray, rows: AnyEnsemble) -> tuple[FloatArray, FloatArray]:
     """(n, k) exponentials of the scores divided by their sum, and the (n,) logarithms of the sums."""
     scores, chances = column_scores(tables, rows, bias), np.empty(len(rows))
@@ -87,6 +104,7 @@ LINKS: Final[dict[str, LinkFunction]] = {
     "softmax": softmax,
     "dirichlet": dirichlet,
     "best": best,
+    "nearest": where_it_lies,
 }
-LABELS_ONLY: Final = frozenset({"best"})
+LABELS_ONLY: Final = frozenset({"best", "nearest"})
 """Links that tell the best cluster alone; their memberships are all or nothing and not shown."""

@@ -14,7 +14,7 @@ from partita.core.dirichlet import known_weight
 from partita.core.ensemble import Ensemble
 from partita.core.errors import PartitaWarning
 from partita.core.likelihood import FAINT, Likelihood
-from partita.core.links import LABELS_ONLY, LINKS, Placed
+from partita.core.links import LABELS_ONLY, LINKS, Placed, nearest
 from partita.core.newrows import Clusterings, NewRows, code_rows
 from partita.core.recipe import Recipe
 from partita.core.soft import AnyEnsemble
@@ -78,6 +78,8 @@ class ColumnModel(FrozenArrays):
     """(m, k) the share of each component that belongs to each cluster; a row of zeros belongs to none of them. Every
     component then counts in the probability of labels, and a row's memberships are its components' shares, of those
     that belong to clusters. Without it component and cluster are the same."""
+    centers: FloatArray | None = None
+    """(k, m) for the link "nearest": where the clusters lie in the space into which the tables carry a row."""
 
     def __repr__(self) -> str:
         by = f" by {self.recipe.method}" if self.recipe else ""
@@ -86,6 +88,8 @@ class ColumnModel(FrozenArrays):
     @property
     def width(self) -> int:
         """The number of clusters, with those that hold no object of training."""
+        if self.centers is not None:
+            return len(self.centers)
         return len(self.bias) if self.shares is None else self.shares.shape[1]
 
     @property
@@ -187,6 +191,8 @@ class ColumnModel(FrozenArrays):
 
     def place(self, rows: AnyEnsemble) -> Placed:
         """Memberships and log-probabilities of rows under the model's codes."""
+        if self.centers is not None:
+            return Placed(nearest(self.stacked, self.centers, rows))
         found = self._linked(np.ones(len(self.bias), np.bool_), rows)
         return found if self.shares is None else Placed(self._gathered(self.shares, found, rows), found.log_chances)
 
@@ -267,26 +273,35 @@ class ColumnModel(FrozenArrays):
         map_chunks(partial(pick_winners, scores, sealed(self.strength), own, chosen), len(codes))
         return chosen
 
-    def restored(self, prepared: "Prepared", ensemble: Any, order: IntArray, recipe: Recipe | None) -> "ColumnModel":
-        """The model of a prepared table as the model of the user's, its clusters in the given order."""
-        reference = self.reference
-        if reference is not None:
-            parts = tuple(np.split(reference, self.offsets[1:-1], axis=1))
-            reference = np.concatenate(prepared.expand_tables(parts, len(ensemble.names)), axis=1)[order]
-        seen, shares = prepared.seen(len(ensemble.names)), self.shares
-        parts_order = order if shares is None else np.arange(len(self.bias))
+    def in_order(self, order: IntArray) -> "ColumnModel":
+        """The same with its clusters in another order."""
+        parts = order if self.shares is None and self.centers is None else np.arange(len(self.bias))
         return replace(
             self,
-            bias=self.bias[parts_order],
-            tables=tuple(table[parts_order] for table in prepared.expand_tables(self.tables, len(ensemble.names))),
+            bias=self.bias[parts],
+            tables=tuple(table[parts] for table in self.tables),
+            strength=None if self.strength is None else self.strength[order],
+            reference=None if self.reference is None else self.reference[order],
+            shares=None if self.shares is None else self.shares[:, order],
+            centers=None if self.centers is None else self.centers[order],
+        )
+
+    def restored(self, prepared: "Prepared", ensemble: Any, order: IntArray, recipe: Recipe | None) -> "ColumnModel":
+        """The model of a prepared table as the model of the user's, its clusters in the given order."""
+        found, reference = self.in_order(order), None
+        if found.reference is not None:
+            parts = tuple(np.split(found.reference, self.offsets[1:-1], axis=1))
+            reference = np.concatenate(prepared.expand_tables(parts, len(ensemble.names)), axis=1)
+        seen = prepared.seen(len(ensemble.names))
+        return replace(
+            found,
+            tables=prepared.expand_tables(found.tables, len(ensemble.names)),
             names=ensemble.names,
             classes=tuple(
                 tuple(values[code] for code in codes) for values, codes in zip(ensemble.classes, seen, strict=True)
             ),
             missing=getattr(ensemble, "missing", NOTHING_SAID),
-            strength=None if self.strength is None else self.strength[order],
             reference=reference,
             weights=None if self.weights is None else prepared.expand_columns(self.weights, len(ensemble.names)),
             recipe=recipe,
-            shares=None if shares is None else shares[:, order],
         )

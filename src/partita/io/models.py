@@ -1,7 +1,7 @@
 """Fitted models as files: arrays and one text that says what they mean, without pickled objects.
 
-An NPZ archive of `bias` (m,), `tables` (t, m), those of `strength`, `reference`, `weights` and `shares` that the model
-has, and `about`: JSON with the format, its version, link, names, classes, missing values and recipe.
+An NPZ archive of `bias` (m,), `tables` (t, m), those of `strength`, `reference`, `weights`, `shares` and `centers`
+that the model has, and `about`: JSON with the format, its version, link, names, classes, missing values and recipe.
 """
 
 import json
@@ -30,7 +30,7 @@ from partita.kernels.scores import IMPOSSIBLE
 
 FORMAT: Final = "partita model"
 VERSION: Final = 1
-ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights", "shares")
+ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights", "shares", "centers")
 ABOUT: Final = "about"
 LOGARITHMS: Final = (1e4 * IMPOSSIBLE, 1e-9)
 """Between these lie logarithms of probabilities, also of those that are 0 and of those that count several times."""
@@ -188,7 +188,9 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
         "reference": (clusters, int(places[-1])),
         "weights": (len(names),),
         "shares": (clusters, arrays["shares"].shape[-1] if "shares" in arrays else 0),
+        "centers": (len(arrays["centers"]) if "centers" in arrays else 0, clusters),
     }
+    _need(("centers" in arrays) == (about["link"] == "nearest"), "centers")
     for name, array in arrays.items():
         _need(name == ABOUT or (array.dtype == np.float64 and array.shape == shapes[name] and array.size > 0), name)
     _check_values(arrays, about["link"])
@@ -209,6 +211,7 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
         arrays.get("weights"),
         _recipe(about["recipe"]),
         arrays.get("shares"),
+        arrays.get("centers"),
     )
 
 

@@ -28,7 +28,12 @@ class Grouping(NamedTuple):
 
 
 def weighted_kmeans(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator, restarts: int) -> IntArray:
-    """(n,) labels with the smallest weighted sum of squared distances found from `restarts` k-means++ starts.
+    """(n,) labels with the smallest weighted sum of squared distances found from `restarts` k-means++ starts."""
+    return weighted_groups(points, weights, k, rng, restarts).chosen
+
+
+def weighted_groups(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator, restarts: int) -> Grouping:
+    """The same with the centres of the groups.
 
     Of many points the runs see a sample; from the centres of the best of them all points go on until they settle.
     """
@@ -37,7 +42,7 @@ def weighted_kmeans(points: NDArray[Any], weights: FloatArray, k: int, rng: Gene
         lambda child: _settled(few, few_weights, _started(few, few_weights, k, child), ROUGH), rng.spawn(restarts)
     )
     best = min(runs, key=lambda run: run.trace[-1]).state
-    return _settled(points, weights, best, FINE).state.chosen
+    return _settled(points, weights, best, FINE).state
 
 
 def _sample(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> tuple[NDArray[Any], FloatArray]:

@@ -5,7 +5,7 @@ Locally weighted (Huang, Wang and Lai 2018): a base cluster that the others tear
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -23,7 +23,7 @@ from partita.core.threads import CHUNK, map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.overlap import add_overlaps
 from partita.kernels.scores import add_scores, lift_rows
-from partita.starts.lloyd import weighted_kmeans
+from partita.starts.lloyd import weighted_groups
 
 Solver: TypeAlias = Callable[[Any, int], tuple[FloatArray, FloatArray]]
 """A symmetric matrix and how many in; the largest eigenvalues, falling, and their vectors out."""
@@ -48,11 +48,28 @@ def spectral_start(
 
     Edge weight: the cluster's `cluster_weights` with this theta times its clustering's weight (theta=None: that alone).
     """
+    return spectral_cut(ensemble, k, rng, theta, restarts).labels
+
+
+class Cut(NamedTuple):
+    """A cut, and what places other rows by it: each is lifted by its labels and goes to the nearest centre."""
+
+    labels: IntArray
+    tables: FloatArray
+    """(t, k) what a label adds to where its row lies, before that is brought to length 1."""
+    centers: FloatArray
+    """(k, k)."""
+
+
+def spectral_cut(ensemble: Ensemble, k: int, rng: Generator, theta: float | None, restarts: int) -> Cut:
+    """The cut of `spectral_start`."""
     edges = np.repeat(ensemble.weights, ensemble.sizes)
     if theta is not None:
         edges = edges * cluster_weights(ensemble, theta)
-    points = embed(ensemble, edges, k)
-    return weighted_kmeans(points, ensemble.counts, k, rng, restarts)
+    tables = lifting(ensemble, edges, k)
+    points = embed(ensemble, tables)
+    found = weighted_groups(points, ensemble.counts, k, rng, restarts)
+    return Cut(found.chosen, tables, found.centers)
 
 
 def cluster_weights(ensemble: Ensemble, theta: float) -> FloatArray:
@@ -121,8 +138,9 @@ def _sparse_bits(shared: csr_array, column: IntArray) -> FloatArray:
     return np.asarray(np.bincount(rows, weights=-share * np.log2(share), minlength=shared.shape[0]))
 
 
-def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> NDArray[np.float32]:
-    """(n, k) rows in the space of the k leading eigenvectors, each of length 1, in single precision.
+def lifting(ensemble: Ensemble, edges: FloatArray, k: int) -> FloatArray:
+    """(t, k) the leading eigenvectors of the graph of base clusters, scaled so that those of a row's labels add up to
+    where the row lies.
 
     With B the weighted incidence of rows and clusters, the eigenvectors of the t x t graph Bᵀ D⁻¹ B among clusters are
     carried over to the rows by D⁻¹ B (Li, Wu and Chang 2012).
@@ -132,8 +150,12 @@ def embed(ensemble: Ensemble, edges: FloatArray, k: int) -> NDArray[np.float32]:
         scale, vectors = _sparse_vectors(ensemble, ensemble.counts / degree, edges, k)
     else:
         scale, vectors = vectors_from(overlaps(ensemble, ensemble.counts / degree), edges, k)
-    points = np.empty((len(ensemble), vectors.shape[1]), np.float32)
-    tables = np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
+    return np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
+
+
+def embed(ensemble: Ensemble, tables: FloatArray) -> NDArray[np.float32]:
+    """(n, k) rows in the space of the leading eigenvectors, each of length 1, in single precision."""
+    points = np.empty((len(ensemble), tables.shape[1]), np.float32)
     map_chunks(partial(lift_rows, ensemble.labels, ensemble.offsets, tables, points), len(ensemble))
     return points
 
