@@ -65,7 +65,7 @@ class Crew(Generic[T, R]):
         try:
             while waiting or flight:
                 while waiting and len(flight) < workers + 1:  # one more than can run, so that no worker waits for us
-                    with _starting():
+                    with starting():
                         flight[pool.submit(self.work, waiting[0])] = waiting[0]
                     waiting.popleft()
                 for future in wait(flight, return_when=FIRST_COMPLETED).done:
@@ -87,7 +87,7 @@ class Crew(Generic[T, R]):
 
 
 @contextmanager
-def _starting() -> Iterator[None]:
+def starting() -> Iterator[None]:
     """Within it, a worker that is started does not run the user's script, which need not be guarded against it, and is
     deaf to Ctrl-C from its first moment on. What workers are given lives in modules of ours.
     """
