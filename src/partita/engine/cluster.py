@@ -15,7 +15,9 @@ from partita.engine import at_worker
 from partita.version import __version__
 
 CONNECT: Final = 5.0
-"""Seconds in which a scheduler has to answer, and in which one worker has to be there."""
+"""Seconds in which a scheduler has to answer."""
+JOIN: Final = 30.0
+"""Seconds in which one worker has to be there: they may have been started a moment ago."""
 POLL: Final = 0.5
 """Seconds between two looks at which workers are alive, while nothing else happens."""
 ABANDONED: Final = 60.0
@@ -48,6 +50,16 @@ def silenced() -> Iterator[None]:
             logger.setLevel(level)
 
 
+def _nanny(dask: Any) -> Any:
+    """Starts a worker process, and another in its place where it died, as our own are started."""
+
+    async def instantiate(self: Any) -> Any:
+        with starting():
+            return await dask.Nanny.instantiate(self)
+
+    return type("Nanny", (dask.Nanny,), {"instantiate": instantiate})
+
+
 class Cluster:
     """A client of a scheduler; without an address, of worker processes that are started here and ended with it."""
 
@@ -55,6 +67,7 @@ class Cluster:
         self.dask = dask_needed()
         self.session = f"{__version__}/{uuid.uuid4().hex}"
         self.deserted: float | None = None
+        self.local: Any = None
         self.opened = ExitStack()
         try:
             self.opened.enter_context(silenced())
@@ -72,14 +85,17 @@ class Cluster:
                 cluster = self.dask.LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,
-                    processes=True,
+                    worker_class=_nanny(self.dask),
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",  # None would take Dask's own port, and warn where it is taken
+                    worker_dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL + 1,
                 )
         except RuntimeError as error:
             said = " ".join(str(error).split())
             raise EngineError(f"{workers} Dask workers cannot be started here ({said}); take engine threads") from None
+        self.local = cluster
         self.opened.callback(self._ended, cluster)
         return str(cluster.scheduler_address)
 
@@ -100,10 +116,10 @@ class Cluster:
             ) from None
         self.opened.callback(client.close)
         try:
-            client.wait_for_workers(1, timeout=CONNECT)
+            client.wait_for_workers(1, timeout=JOIN)
         except TimeoutError:
             raise EngineError(
-                f"the Dask scheduler at {address} has no workers; start some with: dask worker {address}"
+                f"the Dask scheduler at {address} has no workers after {JOIN:g} s; start some with: dask worker {address}"
             ) from None
         return client
 
