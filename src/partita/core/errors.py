@@ -8,6 +8,7 @@ PartitaError (a ValueError)
 ├── ParameterError     k, seed, threads, a method's parameters, a measure's arguments
 │   └── MethodError    an unknown method, or one that cannot take this ensemble
 ├── MissingExtraError  an optional package is not installed
+├── EngineError        a cluster that cannot be reached, or whose workers cannot do the work
 └── FederatedError     a site, the coordinator, or what they agreed on
 
 Every message names the place, the value and the way out, in one line. `PartitaWarning` marks what was done anyway.
@@ -46,6 +47,10 @@ class MethodError(ParameterError):
 
 class MissingExtraError(PartitaError):
     """An optional package is needed for this and not installed."""
+
+
+class EngineError(PartitaError):
+    """What runs the work, such as a Dask cluster, cannot be reached or cannot go on."""
 
 
 class FederatedError(PartitaError):

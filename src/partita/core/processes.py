@@ -17,6 +17,9 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+_scripts: list[ModuleType] = []
+"""The user's script, once for each start under way; starts may overlap, in several threads."""
+_hiding = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class Crew(Generic[T, R]):
         try:
             while waiting or flight:
                 while waiting and len(flight) < workers + 1:  # one more than can run, so that no worker waits for us
-                    with _starting():
+                    with starting():
                         flight[pool.submit(self.work, waiting[0])] = waiting[0]
                     waiting.popleft()
                 for future in wait(flight, return_when=FIRST_COMPLETED).done:
@@ -87,18 +90,25 @@ class Crew(Generic[T, R]):
 
 
 @contextmanager
-def _starting() -> Iterator[None]:
+def starting() -> Iterator[None]:
     """Within it, a worker that is started does not run the user's script, which need not be guarded against it, and is
     deaf to Ctrl-C from its first moment on. What workers are given lives in modules of ours.
     """
-    script = sys.modules["__main__"]
     mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
     before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else None
-    sys.modules["__main__"] = ModuleType("__main__")
+    with _hiding:
+        if not _scripts:
+            _scripts.append(sys.modules["__main__"])
+            sys.modules["__main__"] = ModuleType("__main__")
+        else:
+            _scripts.append(_scripts[0])
     try:
         yield
     finally:
-        sys.modules["__main__"] = script
+        with _hiding:
+            script = _scripts.pop()
+            if not _scripts:
+                sys.modules["__main__"] = script
         if mask:
             mask(signal.SIG_SETMASK, before)
 

@@ -67,7 +67,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pools)
 
 
-def _alone(function: Callable[[S], T], item: S) -> T:
+def alone(function: Callable[[S], T], item: S) -> T:
     """Run one item in a worker, which must not start workers of its own."""
     with thread_limit(1):
         return function(item)
@@ -84,7 +84,7 @@ def map_threads(function: Callable[[S], T], items: Iterable[S], what: str = "") 
         return list(steps((function(item) for item in work), len(work), what))
     found: list[Future[T]] = []
     try:
-        found.extend(_pool(workers).submit(_alone, function, item) for item in work)
+        found.extend(_pool(workers).submit(alone, function, item) for item in work)
         return list(steps((future.result() for future in found), len(work), what))
     except BaseException:
         for future in found:

@@ -23,6 +23,17 @@ class Link(Protocol):
         """The shares of the sites named; waits for them, and raises where one does not come."""
 
 
+class Totals(Protocol):
+    """What a fit over rows needs of those who hold them: sums over all."""
+
+    @property
+    def terms(self) -> Terms:
+        """What all have agreed on."""
+
+    def total(self, step: str, arrays: Arrays | None = None) -> Arrays:
+        """The sum over all rows of what a step in `at_rows.STEPS` comes to, given these arrays."""
+
+
 class Entry(NamedTuple):
     """One finished round."""
 

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from partita.core.counting import label_columns
 from partita.core.errors import FederatedError
 from partita.core.types import FloatArray, IntArray
-from partita.federated.hub import Hub
+from partita.federated.hub import Totals
 from partita.models.mixture import Counts, Elsewhere
 from partita.starts.lloyd import weighted_kmeans
 from partita.starts.spectral import MOST_DENSE, vectors_from, weights_from
@@ -22,7 +22,7 @@ TRIES, ROUNDS, SETTLED = 10, 20, 1e-4
 """k-means runs among the base clusters; most Lloyd rounds over the rows, and the change that ends them."""
 
 
-def start_clusters(hub: Hub, rows: Elsewhere, k: int, rng: Generator) -> Counts:
+def start_clusters(hub: Totals, rows: Elsewhere, k: int, rng: Generator) -> Counts:
     """The labels and sizes of k clusters; every site keeps which of its rows are in which."""
     size = int(rows.offsets[-1])
     if hub.terms.start == "random":
@@ -36,7 +36,7 @@ def start_clusters(hub: Hub, rows: Elsewhere, k: int, rng: Generator) -> Counts:
     return spectral_clusters(hub, rows, k, rng)
 
 
-def random_clusters(hub: Hub, offsets: IntArray, k: int, rng: Generator) -> Counts:
+def random_clusters(hub: Totals, offsets: IntArray, k: int, rng: Generator) -> Counts:
     """Each row to the likeliest of k random label distributions."""
     draws = rng.standard_exponential((int(offsets[-1]), k))
     totals = np.add.reduceat(draws, offsets[:-1], axis=0)[label_columns(offsets)]
@@ -44,7 +44,7 @@ def random_clusters(hub: Hub, offsets: IntArray, k: int, rng: Generator) -> Coun
     return Counts(found["sizes"], found["labels"], np.nan, 0)
 
 
-def spectral_clusters(hub: Hub, rows: Elsewhere, k: int, rng: Generator) -> Counts:
+def spectral_clusters(hub: Totals, rows: Elsewhere, k: int, rng: Generator) -> Counts:
     """The k-way normalised cut of the graph of rows and base clusters, locally weighted."""
     shared, size = hub.total("overlaps")["overlaps"], int(rows.offsets[-1])
     edges = rows.weights[label_columns(rows.offsets)] * weights_from(shared, rows.offsets, THETA)

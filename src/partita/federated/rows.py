@@ -18,7 +18,7 @@ from partita.core.model import ColumnModel
 from partita.core.rng import generator
 from partita.core.types import FloatArray, IntArray
 from partita.federated.guards import OFFERED
-from partita.federated.hub import Hub
+from partita.federated.hub import Totals
 from partita.federated.row_starts import start_clusters
 from partita.models import bce, bce_vb, itk, mixture, mm, nbce_result, nbce_start, nbce_vb, qmi
 from partita.models.mixture import Counts, Elsewhere, Mixture
@@ -41,43 +41,43 @@ class Fitted(NamedTuple):
     runs: Runs[Any]
 
 
-Fit: TypeAlias = Callable[[Hub, Any, Elsewhere], Fitted]
+Fit: TypeAlias = Callable[[Totals, Any, Elsewhere], Fitted]
 
 
-def elsewhere(hub: Hub, expect: Callable[[Any], Any]) -> Elsewhere:
+def elsewhere(hub: Totals, expect: Callable[[Any], Any]) -> Elsewhere:
     """The rows of all sites."""
     sizes = [len(classes) for classes in hub.terms.classes]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return Elsewhere(offsets, np.array(hub.terms.weights), expect)
 
 
-def expect_mixture(hub: Hub, params: Mixture) -> Counts:
+def expect_mixture(hub: Totals, params: Mixture) -> Counts:
     """One expectation pass of a mixture over the rows of all sites."""
     found = hub.total("mixture", {"log_weights": params.log_weights, "log_probs": params.log_probs})
     likelihood = np.nan if hub.terms.rho else float(found["scalars"][0])
     return Counts(np.maximum(found["sizes"], 1e-300), np.maximum(found["labels"], 0.0), likelihood, 0)
 
 
-def expect_bce(hub: Hub, params: Bce) -> Sums:
+def expect_bce(hub: Totals, params: Bce) -> Sums:
     """The same for Bayesian cluster ensembles."""
     found = hub.total("bce", {"alpha": params.alpha, "log_probs": params.log_probs})
     bound, objects = (np.nan, np.nan) if hub.terms.rho else map(float, found["scalars"])
     return Sums(np.maximum(found["labels"], 0.0), found["sizes"], objects, bound)
 
 
-def settings(hub: Hub) -> Any:
+def settings(hub: Totals) -> Any:
     """The method's settings as it takes them."""
     return get(hub.terms.method).Params(**hub.terms.params)
 
 
-def clusters(hub: Hub) -> int:
+def clusters(hub: Totals) -> int:
     """The number of clusters asked for."""
     assert hub.terms.k is not None
     return hub.terms.k
 
 
 def restarted(
-    hub: Hub, params: Any, begin: Callable[[Generator], Any], run: Callable[..., Run[Any]], highest: bool
+    hub: Totals, params: Any, begin: Callable[[Generator], Any], run: Callable[..., Run[Any]], highest: bool
 ) -> Runs[Any]:
     """Runs from as many starts as asked for. Ctrl-C goes on up: what is finished is in the log, and the run goes on."""
     rngs = generator(hub.terms.seed).spawn(params.restarts)
@@ -87,7 +87,7 @@ def restarted(
     return runs
 
 
-def fit_mm(hub: Hub, params: mm.Params, rows: Elsewhere) -> Fitted:
+def fit_mm(hub: Totals, params: mm.Params, rows: Elsewhere) -> Fitted:
     """MM: expected label counts and cluster sizes add."""
 
     def begin(rng: Generator) -> Counts:
@@ -99,7 +99,7 @@ def fit_mm(hub: Hub, params: mm.Params, rows: Elsewhere) -> Fitted:
     return Fitted(fitted.log_weights, mixture.scores_of(fitted, rows), mm.model_of(fitted, rows), runs)
 
 
-def fit_bce(hub: Hub, params: bce_vb.Params, rows: Elsewhere) -> Fitted:
+def fit_bce(hub: Totals, params: bce_vb.Params, rows: Elsewhere) -> Fitted:
     """BCE-VB: expected label counts and expected logarithms of shares add; gamma stays where its rows are."""
 
     def begin(rng: Generator) -> bce_vb.State:
@@ -119,7 +119,7 @@ class Refilled(NamedTuple):
     sizes: FloatArray
 
 
-def assign(hub: Hub, tables: FloatArray, bias: FloatArray, lengths: FloatArray | None = None) -> Refilled:
+def assign(hub: Totals, tables: FloatArray, bias: FloatArray, lengths: FloatArray | None = None) -> Refilled:
     """Each row to its best cluster; a cluster that lost its last row gets the worst-fitted one of all sites."""
     asked = {"tables": tables, "bias": np.maximum(bias, LOWEST)}
     found = hub.total("assign", asked if lengths is None else asked | {"lengths": lengths})
@@ -149,7 +149,7 @@ def refills(distances: FloatArray, owners: IntArray, rows: FloatArray, empty: In
     return moves
 
 
-def fit_qmi(hub: Hub, params: qmi.Params, rows: Elsewhere) -> Fitted:
+def fit_qmi(hub: Totals, params: qmi.Params, rows: Elsewhere) -> Fitted:
     """QMI: the label counts of the clusters add."""
     totals = hub.total("totals")["labels"]
     weights = rows.weights / rows.weights.max()
@@ -182,7 +182,7 @@ class Centroids(NamedTuple):
     closed: FloatArray
 
 
-def fit_itk(hub: Hub, params: itk.Params, rows: Elsewhere) -> Fitted:
+def fit_itk(hub: Totals, params: itk.Params, rows: Elsewhere) -> Fitted:
     """ITK: the memberships of the clusters add."""
     totals = hub.total("totals")
     weight = (rows.weights / rows.weights.mean())[label_columns(rows.offsets)]
@@ -210,7 +210,7 @@ def fit_itk(hub: Hub, params: itk.Params, rows: Elsewhere) -> Fitted:
     return Fitted(found.closed, found.scores, model, runs)
 
 
-def fit_nbce(hub: Hub, params: nbce_vb.Params, rows: Elsewhere) -> Fitted:
+def fit_nbce(hub: Totals, params: nbce_vb.Params, rows: Elsewhere) -> Fitted:
     """NBCE-VB: as MM, with clusters that are joined while the bound rises."""
     truncation = params.truncation if hub.terms.k is None else hub.terms.k
     hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
@@ -238,10 +238,10 @@ METHODS: Final[Mapping[str, tuple[Fit, str]]] = {
     "nbce-vb": (fit_nbce, "mixture"),
 }
 """The methods whose rows may lie at several sites, and the step that each iteration asks for."""
-EXPECT: Final[Mapping[str, Callable[[Hub, Any], Any]]] = {"mixture": expect_mixture, "bce": expect_bce}
+EXPECT: Final[Mapping[str, Callable[[Totals, Any], Any]]] = {"mixture": expect_mixture, "bce": expect_bce}
 
 
-def fit_rows(hub: Hub) -> Fitted:
+def fit_rows(hub: Totals) -> Fitted:
     """The fit of the method agreed on."""
     fit, step = METHODS[hub.terms.method]
     return fit(hub, settings(hub), elsewhere(hub, partial(EXPECT.get(step, expect_mixture), hub)))

@@ -1,0 +1,1 @@
+"""Tables too large for one piece of memory: counted, fitted and labelled block by block."""
