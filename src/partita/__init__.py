@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from partita.registry import methods
     from partita.reporting import write_report
     from partita.selection import LeaveOneOut, Selection, leave_one_out, select_k
+    from partita.streaming.result import Streamed
+    from partita.streaming.stream import Streaming, stream
 
 __all__ = [
     "Comparison",
@@ -42,6 +44,8 @@ __all__ = [
     "PartitaWarning",
     "Selection",
     "SoftEnsemble",
+    "Streamed",
+    "Streaming",
     "Summary",
     "__version__",
     "cluster",
@@ -58,6 +62,7 @@ __all__ = [
     "read_draws",
     "save_model",
     "select_k",
+    "stream",
     "summarise",
     "write",
     "write_draws",
@@ -77,6 +82,8 @@ _HOMES = {
     "PartitaWarning": "partita.core.errors",
     "Selection": "partita.selection",
     "SoftEnsemble": "partita.core.soft",
+    "Streamed": "partita.streaming.result",
+    "Streaming": "partita.streaming.stream",
     "Summary": "partita.posterior.summary",
     "cluster": "partita.clustering",
     "compare": "partita.comparing",
@@ -92,6 +99,7 @@ _HOMES = {
     "read_draws": "partita.io",
     "save_model": "partita.io",
     "select_k": "partita.selection",
+    "stream": "partita.streaming.stream",
     "summarise": "partita.posterior.summary",
     "write": "partita.io",
     "write_draws": "partita.io",

@@ -181,13 +181,24 @@ def processes(tmp_path):
 
     def start(module, *more):
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONWARNINGS": "ignore"}
-        command = [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", str(tmp_path / "at.json"), *more]
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.{module}",
+            "--scheduler-file",
+            str(tmp_path / "at.json"),
+            *more,
+        ]
         begun.append(
-            subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.Popen(
+                command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
         )
 
     start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    working.wait_until(lambda: "address" in ((tmp_path / "at.json").exists() and (tmp_path / "at.json").read_text() or ""))
+    working.wait_until(
+        lambda: "address" in (((tmp_path / "at.json").exists() and (tmp_path / "at.json").read_text()) or "")
+    )
     yield begun, lambda: start("dask_worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"), scheduler_at(tmp_path)
     for process in begun:
         process.kill()
@@ -233,7 +244,7 @@ pids = engine.cluster.client.run(os.getpid)
 with engine:
     {body}
 """
-INTERRUPTED = 'list(engine.map(partial(working.touch, str(folder)), range(50)))'
+INTERRUPTED = "list(engine.map(partial(working.touch, str(folder)), range(50)))"
 QUIET = """parts = engine.hold(working.load, list(range(6)))
     parts.step(working.wander, 0.1, working.total)
     os.kill(list(pids.values())[0], signal.SIGKILL)
@@ -276,4 +287,3 @@ def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
     assert len(list(tmp_path.glob("begun-*"))) < 10
     for pid in (tmp_path / "workers").read_text().split():
         working.wait_until(partial(gone, pid))
-

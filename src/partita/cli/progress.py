@@ -33,11 +33,28 @@ class Bar:
             return
         if self.drawing is None:
             from rich.console import Console
-            from rich.progress import Progress
+            from rich.progress import Progress, ProgressColumn, Task
+            from rich.text import Text
 
-            self.drawing = Progress(console=Console(stderr=True), transient=True)
+            class Speed(ProgressColumn):
+                """Rows a second, of work on rows."""
+
+                def render(self, task: Task) -> Text:
+                    return Text(speed(task.description, task.speed), "progress.data.speed")
+
+            columns = (*Progress.get_default_columns(), Speed())
+            self.drawing = Progress(*columns, console=Console(stderr=True), transient=True)
             self.drawing.start()
         if what not in self.tasks:
             self.tasks[what] = self.drawing.add_task(what, total=total)
         full = len(self.tasks) > MOST_SHOWN and done >= total  # of many, those at work are the ones to see
         self.drawing.update(self.tasks[what], completed=done, visible=not full)
+
+
+def speed(what: str, steps: float | None) -> str:
+    """How fast work on rows goes; nothing of other work, whose steps are no rows.
+
+    >>> speed("placing rows", 1234567.8), speed("candidates", 3.0)
+    ('1,234,568 rows/s', '')
+    """
+    return f"{steps:,.0f} rows/s" if steps and what.endswith("rows") else ""

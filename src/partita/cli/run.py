@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partita.cli import options, placing
+from partita.cli import options, placing, streaming
 
 if TYPE_CHECKING:
     from partita.core.consensus import Consensus
@@ -36,7 +36,13 @@ def run(
     polish: Annotated[
         bool, typer.Option("--polish", help="Then move objects between clusters while ANMI rises.")
     ] = False,
-    membership: options.Membership = True,
+    membership: Annotated[
+        bool | None,
+        typer.Option(
+            "--membership/--no-membership",
+            help="Write the membership columns / leave them out; in blocks they are written when asked for.",
+        ),
+    ] = None,
     output_format: options.OutputFormat = None,
     key_added: placing.KeyAdded = None,
     overwrite: placing.Overwrite = False,
@@ -50,6 +56,13 @@ def run(
             "--save-draws", metavar="FILE", help="Keep a sampler's draws (csv, tsv, parquet, npy) for `summarise`."
         ),
     ] = None,
+    stream: streaming.Stream = False,
+    fit: streaming.Fit = None,
+    most_rows: streaming.MostRows = None,
+    sample: streaming.Sample = None,
+    engine: streaming.EngineName = None,
+    scheduler: streaming.Scheduler = None,
+    workers: streaming.Workers = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -59,19 +72,37 @@ def run(
     The labels go to stdout or to --output; a summary goes to stderr. With --json, the result goes to stdout as JSON,
     or, where --output names a file, the summary does. An .h5ad is a copy of the one with the labels, with the result
     in obs, obsm and uns.
+
+    LABELS may also be a folder or a pattern of Parquet or NPY files ("labels/*.parquet"). These, and one file with
+    --stream, are read in blocks and need no more memory than --most-rows says; --output is then a file or a folder for
+    one Parquet file a block, and a run that was stopped goes on when it is called again.
     """
     from partita import io
     from partita.api import consensus
     from partita.cli.warming import compile_beside
     from partita.core.interrupts import finishing
 
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+    words = streaming.Words(stream, fit, most_rows, sample, engine, scheduler, workers)
+    if words.apply(labels):
+        streaming.refuse(
+            transpose=transpose is not None,
+            header=header is not None,
+            harden=harden,
+            no_compress=not compress,
+            format=output_format is not None,
+            save_draws=save_draws is not None,
+            key_added=key_added is not None,
+        )
+        task = (labels, output, method, k, setting, seed, polish, membership, save_model, wanted)
+        streaming.run(streaming.Task(*task), words, threads, as_json, quiet)
+        return
     kind = "json" if as_json and output == "-" else output_format
     place = placing.Place.of(labels, output, kind, input_format, key_added, overwrite)
     if save_model is not None:
         options.check_model(save_model, labels, output, method, polish)
     if save_draws is not None:
         options.check_draws(save_draws, labels, (output, save_model), method)
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
     compile_beside(method, polish)
     with options.working(threads, quiet):
         ensemble = options.hardened(io.read(labels, wanted), harden)
@@ -81,7 +112,7 @@ def run(
         params = options.settings(setting)
         result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
     with finishing():
-        place.write(result, ensemble, membership, id_column)
+        place.write(result, ensemble, membership is not False, id_column)
         if save_model is not None:
             io.save_model(result, save_model)
         if save_draws is not None and result.draws is not None:

@@ -11,6 +11,7 @@ from partita.core.soft import SoftEnsemble
 from partita.io.summary import detail_of, recipe_of
 from partita.metrics import column_nmi
 from partita.report.tables import TextTable
+from partita.streaming.result import Streamed
 
 MOST_NUMBERS: Final = 5
 """Numbers of clusters that are named, the likeliest first."""
@@ -26,6 +27,13 @@ def clusters_table(consensus: Consensus) -> TextTable:
         mean, least = (None, None) if sure is None or not size else (float(sure.mean()), float(sure.min()))
         rows.append((cluster, size, f"{size / known:.0%}", mean, least))
     return TextTable("Clusters", ("cluster", "objects", "share", "mean confidence", "lowest"), tuple(rows))
+
+
+def stream_table(result: Streamed) -> TextTable:
+    """One row a cluster of a table that was read in blocks: objects and share."""
+    known = max(result.rows - result.unknown, 1)
+    rows = [(cluster, int(size), f"{size / known:.0%}") for cluster, size in enumerate(result.sizes)]
+    return TextTable("Clusters", ("cluster", "objects", "share"), tuple(rows))
 
 
 def clusterings_table(consensus: Consensus, ensemble: Ensemble | SoftEnsemble) -> TextTable:

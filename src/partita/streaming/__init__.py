@@ -1,1 +1,1 @@
-"""Tables too large for one piece of memory: counted, fitted and labelled block by block."""
+"""Consensus of label tables that are never in memory as a whole: count or sample, fit, place a block at a time."""

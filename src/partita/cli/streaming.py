@@ -1,0 +1,147 @@
+"""partita run on tables that are read in blocks: many files, or one too large for memory."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from partita.cli import options
+from partita.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from partita.io.options import ReadOptions
+    from partita.streaming.result import Streamed
+
+Stream: TypeAlias = Annotated[
+    bool,
+    typer.Option("--stream", help="Read the table in blocks (Parquet, NPY); a folder or a pattern of files always is."),
+]
+Fit: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--fit",
+        metavar="WHAT",
+        help="In blocks: fit all distinct rows, a sample, or, part by part, the full table; auto takes what fits.",
+    ),
+]
+MostRows: TypeAlias = Annotated[
+    int | None, typer.Option("--most-rows", min=1, help="In blocks: distinct rows to keep before a sample is fitted.")
+]
+Sample: TypeAlias = Annotated[int | None, typer.Option("--sample", min=1, help="In blocks: rows of the sample.")]
+EngineName: TypeAlias = Annotated[
+    str | None, typer.Option("--engine", metavar="NAME", help="In blocks: serial, threads or dask.")
+]
+Scheduler: TypeAlias = Annotated[
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="In blocks: of a Dask scheduler (tcp://host:8786).")
+]
+Workers: TypeAlias = Annotated[
+    int | None, typer.Option("--workers", min=1, help="In blocks: threads, or processes of Dask on this machine.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the options say of reading in blocks."""
+
+    stream: bool = False
+    fit: str | None = None
+    most: int | None = None
+    sample: int | None = None
+    engine: str | None = None
+    scheduler: str | None = None
+    workers: int | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that were said, as settings of `partita.Streaming`."""
+        names = ("fit", "most", "sample", "engine", "scheduler", "workers")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def apply(self, labels: str) -> bool:
+        """Whether the table is to be read in blocks."""
+        from partita.io.blocks import is_several
+
+        return self.stream or bool(self.given()) or (labels != "-" and is_several(labels))
+
+
+def refuse(**said: bool) -> None:
+    """Refuse options that a table read in blocks cannot follow."""
+    for name, given in said.items():
+        if given:
+            raise ParameterError(
+                f"--{name.replace('_', '-')} is for tables that are read whole; leave it out, or leave out --stream "
+                "and what else asks for blocks"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done."""
+
+    labels: str
+    output: str
+    method: str
+    k: int | None
+    setting: list[str] | None
+    seed: int
+    polish: bool
+    membership: bool | None
+    save_model: str | None
+    read: "ReadOptions"
+
+
+def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: bool) -> None:
+    """Stream a table, with a summary at the end; Ctrl-C leaves a run that goes on later."""
+    from partita import io
+    from partita.streaming.stream import Streaming, stream
+
+    if task.output == "-":
+        raise ParameterError("the labels of a table read in blocks go to a file or a folder; say --output NAME")
+    if task.save_model is not None:
+        options.check_model(task.save_model, task.labels, task.output, _placing(task.method), task.polish)
+    how = Streaming(membership=bool(task.membership), polish=task.polish, read=task.read, **words.given())
+    try:
+        with options.working(threads, quiet):
+            settings = options.settings(task.setting)
+            result = stream(task.labels, task.output, task.method, task.k, seed=task.seed, how=how, **settings)
+    except KeyboardInterrupt:
+        place = Path(task.output)
+        left = place if place.is_dir() else place.with_name(f"{place.name}.parts")
+        if left.exists():
+            typer.echo(f"note: what is finished is kept in {left}; the same command goes on from there", err=True)
+        raise
+    if task.save_model is not None:
+        if result.model is None:
+            raise ParameterError(f"--save-model {task.save_model}: {task.method} left no model; name a method")
+        io.save_model(result.model, task.save_model)
+    report(result, as_json, quiet)
+
+
+def _placing(method: str) -> str:
+    """The method whose model is saved; auto may leave one, which shows when it has run."""
+    return "mm" if method == "auto" else method
+
+
+def report(result: "Streamed", as_json: bool, quiet: bool) -> None:
+    """The summary: for people on stderr, as JSON on stdout."""
+    from partita.cli.show import show
+    from partita.report.summary import stream_table
+    from partita.report.tables import as_json as to_json
+    from partita.report.tables import shown
+
+    if as_json:
+        typer.echo(to_json(result.summary()))
+    if quiet:
+        return
+    typer.echo(f"{result!r}\n", err=True)
+    show(stream_table(result), err=True)
+    typer.echo("", err=True)
+    for name in ("anmi of the sample", "log likelihood a label, sample", "log likelihood a label, other rows"):
+        if name in result.detail:
+            typer.echo(f"{name}: {shown(result.detail[name])}", err=True)
+    if "cost of the sample, a label" in result.detail:
+        lost = result.detail["cost of the sample, a label"]
+        typer.echo(f"cost of the sample: {lost:.6f} of log-likelihood a label", err=True)
+    for note in result.notes:
+        typer.echo(f"note: {note}", err=True)
+    typer.echo(f"wrote {result.output}", err=True)

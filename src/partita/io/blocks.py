@@ -1,0 +1,366 @@
+"""Label tables that are read a block at a time: Parquet files, memory-mapped NPY files, arrays, or made on the way.
+
+A block is a run of rows that one worker reads by itself, in pieces small enough to hold; it is described by plain
+values, so that it can be sent anywhere. Blocks depend on the files alone, not on who reads them.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from partita.core.errors import FileError, TableError
+from partita.io.columnar import index_column_of
+from partita.io.options import ReadOptions
+from partita.io.raw import Choice, Raw, check_several, choose, is_soft
+from partita.io.source import guarded, naming
+
+BLOCK: Final = 1 << 20
+"""Rows of a block, about."""
+PIECE: Final = 1 << 17
+"""Rows that are read at once."""
+STREAMED: Final = ("parquet", "npy")
+WHOLE: Final = "only Parquet and NPY files can be read in blocks; read this one whole, or convert it"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some consecutive rows."""
+
+    number: int
+    first: int
+    """Its first row among all rows."""
+    rows: int
+    path: str = ""
+    place: int = 0
+    """Parquet: its first row group in the file; otherwise its first row in the file."""
+    groups: int = 0
+    """Parquet: how many row groups."""
+
+
+class LabelBlocks(Protocol):
+    """A label table in blocks."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The clusterings."""
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All rows, in order."""
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """What tells this table from another one, or from itself after a change, without reading it."""
+
+    def pieces(self, block: Block, picks: NDArray[np.int64] | None = None) -> Iterator[Raw]:
+        """The rows of a block, or some of them (rising places within it), a piece at a time."""
+
+
+def rows_of(source: LabelBlocks) -> int:
+    """How many rows there are in all."""
+    return source.blocks[-1].first + source.blocks[-1].rows
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetBlocks:
+    """The row groups of Parquet files with the same columns."""
+
+    names: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    signature: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    """Columns of strings, read as dictionaries."""
+    ids: str | None = None
+
+    def pieces(self, block: Block, picks: NDArray[np.int64] | None = None) -> Iterator[Raw]:
+        """The rows of a block."""
+        with naming(block.path):
+            wanted = [*self.names, *([] if self.ids is None else [self.ids])]
+            groups = list(range(block.place, block.place + block.groups))
+            with _opened(block.path) as file:
+                held = guarded(lambda: pq.ParquetFile(file, read_dictionary=list(self.words)), "a Parquet file")
+                batches = held.iter_batches(PIECE, row_groups=groups, columns=wanted, use_threads=False)
+                done = 0
+                while (batch := guarded(lambda: next(batches, None), "a Parquet file")) is not None:
+                    here = _within(picks, done, len(batch))
+                    done += len(batch)
+                    yield self._raw(batch if here is None else batch.take(pa.array(here)))
+            if done != block.rows:
+                raise FileError(f"holds {done} rows where there were {block.rows}; was it changed? start again")
+
+    def _raw(self, batch: pa.RecordBatch) -> Raw:
+        ids = None if self.ids is None else batch.column(self.ids)
+        return Raw(self.names, tuple(batch.column(name) for name in self.names), ids=ids)
+
+
+@dataclass(frozen=True, slots=True)
+class NpyBlocks:
+    """Rows of NPY files, which are mapped into memory and not read before they are needed."""
+
+    names: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    signature: tuple[str, ...]
+    columns: tuple[int, ...]
+    ids: int | None = None
+
+    def pieces(self, block: Block, picks: NDArray[np.int64] | None = None) -> Iterator[Raw]:
+        """The rows of a block."""
+        with naming(block.path):
+            whole = guarded(lambda: np.load(block.path, mmap_mode="r", allow_pickle=False), "an npy file")
+            if len(whole) < block.place + block.rows:
+                raise FileError("has fewer rows than before; was it changed? start again")
+            part = whole[block.place : block.place + block.rows]
+            for found in _array_pieces(part, picks):
+                ids = None if self.ids is None else found[:, self.ids]
+                yield Raw(self.names, tuple(found[:, j] for j in self.columns), ids=ids)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBlocks:
+    """Rows that a function makes or reads: `read(start, stop)` gives an integer array (rows, clusterings)."""
+
+    names: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    read: Callable[[int, int], NDArray[Any]]
+    signature: tuple[str, ...] = ()
+
+    def pieces(self, block: Block, picks: NDArray[np.int64] | None = None) -> Iterator[Raw]:
+        """The rows of a block."""
+        if picks is not None and not len(picks):
+            return
+        found = np.asarray(self.read(block.first, block.first + block.rows))
+        if found.shape != (block.rows, len(self.names)) or found.dtype.kind not in "iub":
+            raise TableError(
+                f"rows {block.first} to {block.first + block.rows}: got an array of {found.dtype} and shape "
+                f"{found.shape}; give integers, shape {(block.rows, len(self.names))}"
+            )
+        for piece in _array_pieces(found, picks):
+            yield Raw(self.names, tuple(piece[:, j] for j in range(piece.shape[1])))
+
+
+def made_blocks(
+    read: Callable[[int, int], NDArray[Any]], rows: int, names: Sequence[str], block: int = BLOCK
+) -> MadeBlocks:
+    """A table of so many rows from a function that gives any consecutive ones."""
+    if rows < 1:
+        raise TableError("the table is empty; give objects in rows and clusterings in columns")
+    return MadeBlocks(tuple(names), _runs("", rows, 0, 0, block), read)
+
+
+def array_blocks(array: NDArray[Any], names: Sequence[str] | None = None, block: int = BLOCK) -> MadeBlocks:
+    """An array in memory, or mapped into it, in blocks."""
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "iub":
+        raise TableError(
+            f"an array of {array.dtype} and shape {array.shape} is no table of label codes; give integers, objects in "
+            "rows and clusterings in columns"
+        )
+    called = [f"c{j}" for j in range(array.shape[1])] if names is None else names
+    return made_blocks(lambda start, stop: array[start:stop], len(array), called, block)
+
+
+def open_blocks(paths: str | Path | Sequence[str | Path], options: ReadOptions, block: int = BLOCK) -> LabelBlocks:
+    """The blocks of one file, of all files of a folder, of those that fit a pattern (`labels/*.parquet`), or of a list.
+
+    Files are taken in the order of their names. Paths may be URIs that Arrow knows, such as `s3://bucket/labels`.
+    """
+    if options.transpose or options.header is not None:
+        raise FileError("tables read in blocks have objects in rows and named columns; leave out transpose and header")
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    files = [found for path in given for found in _files(str(path))]
+    kinds = {_kind(file, options.format) for file in files}
+    if len(kinds) > 1:
+        raise FileError(f"{given[0]}: files of several formats ({', '.join(sorted(kinds))}) are no one table; name one")
+    return (_parquet if kinds == {"parquet"} else _npy)(files, options, block)
+
+
+def is_several(path: str) -> bool:
+    """Whether a path names more than one file: a pattern or a folder."""
+    return "://" in path or (not Path(path).exists() and any(sign in path for sign in "*?[")) or Path(path).is_dir()
+
+
+def _files(path: str) -> list[str]:
+    """The files that a path names."""
+    if "://" in path:
+        found = _remote(path)
+    elif Path(path).is_dir():
+        found = [str(file) for file in sorted(Path(path).iterdir()) if file.suffix[1:] in STREAMED]
+    elif Path(path).exists():
+        found = [path]
+    else:
+        place = Path(path)
+        base = Path(place.anchor or ".")
+        found = sorted(map(str, base.glob(str(place.relative_to(base) if place.anchor else place))))
+    if not found:
+        raise FileError(f"{path}: no such file, and no Parquet or NPY file fits it; check the path")
+    return found
+
+
+def _remote(uri: str) -> list[str]:
+    """The files that a URI names, as URIs; its last part may be a pattern."""
+    with naming(uri):
+        scheme = uri.partition("://")[0]
+        folder, _, pattern = uri.rpartition("/")
+        several = any(sign in pattern for sign in "*?[")
+        try:
+            system, place = pafs.FileSystem.from_uri(folder if several else uri)
+            info = system.get_file_info(place)
+            if not several and info.type == pafs.FileType.File:
+                return [uri]
+            inside = system.get_file_info(pafs.FileSelector(place))
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise FileError(f"cannot be reached ({' '.join(str(error).split())[:160]}); check it") from None
+        base = (folder if several else uri.rstrip("/")) + "/"
+        fits = [file.base_name for file in inside if fnmatchcase(file.base_name, pattern if several else "*")]
+        if scheme == "file" and several and not fits:
+            return []
+        return [base + name for name in sorted(fits) if Path(name).suffix[1:] == "parquet"]
+
+
+def _kind(path: str, asked: str | None) -> str:
+    kind = asked or Path(path).suffix[1:].lower()
+    if kind not in STREAMED or ("://" in path and kind == "npy"):
+        raise FileError(f"{path}: {WHOLE}")
+    return kind
+
+
+def _opened(path: str) -> Any:
+    """A Parquet file to read from, wherever it lies."""
+    if "://" not in path:
+        return Path(path).open("rb")
+    system, place = pafs.FileSystem.from_uri(path)
+    return system.open_input_file(place)
+
+
+def _stamp(path: str) -> str:
+    """What changes when a file does."""
+    if "://" in path:
+        system, place = pafs.FileSystem.from_uri(path)
+        info = system.get_file_info(place)
+        return f"{path} {info.size} {info.mtime_ns}"
+    found = Path(path).stat()
+    return f"{Path(path).resolve()} {found.st_size} {found.st_mtime_ns}"
+
+
+def _parquet(files: list[str], options: ReadOptions, block: int) -> ParquetBlocks:
+    blocks: list[Block] = []
+    first: tuple[str, pa.Schema, Choice] | None = None
+    for path in files:
+        with naming(path), _opened(path) as file:
+            held = guarded(lambda file=file: pq.ParquetFile(file), "a Parquet file")  # type: ignore[misc]  # bound now
+            schema, meta = held.schema_arrow, held.metadata
+            if first is None:
+                choice = choose(schema.names, index_column_of(schema), options)
+                _check_names([schema.names[j] for j in choice.labels], options)
+                first = path, schema, choice
+            _check_alike(schema, path, *first)
+            sizes = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
+        blocks += _grouped(path, sizes, len(blocks), blocks[-1].first + blocks[-1].rows if blocks else 0, block)
+    assert first is not None
+    if not blocks:
+        raise FileError(f"{files[0]}: holds no rows; give one row an object")
+    _, schema, choice = first
+    names = tuple(schema.names[j] for j in choice.labels)
+    words = tuple(schema.names[j] for j in choice.labels if pa.types.is_string(schema.types[j]))
+    ids = None if choice.ids is None else schema.names[choice.ids]
+    return ParquetBlocks(names, tuple(blocks), tuple(map(_stamp, files)), words, ids)
+
+
+def _check_names(names: list[str], options: ReadOptions) -> None:
+    soft = [name for name in names if is_soft(name)]
+    if soft:
+        raise FileError(
+            f"column {soft[0]!r} belongs to memberships, which are not read in blocks; leave them out (--exclude), or "
+            "read the file whole"
+        )
+    check_several(names, options)
+
+
+def _check_alike(schema: pa.Schema, path: str, other: str, wanted: pa.Schema, choice: Choice) -> None:
+    """Refuse a file whose columns are not those of the first one."""
+    places = [*choice.labels, *([] if choice.ids is None else [choice.ids])]
+    for name, kind in ((wanted.names[j], wanted.types[j]) for j in places):
+        if name not in schema.names:
+            raise FileError(f"has no column {name!r}, which {other} has; give files with the same columns")
+        if _sort(schema.field(name).type) != _sort(kind):
+            raise FileError(
+                f"column {name!r} holds {schema.field(name).type}, in {other} {kind}; give all files the same type"
+            )
+
+
+def _sort(kind: pa.DataType) -> str:
+    """Types whose values may stand side by side in one column."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_integer(kind):
+        return "integers"
+    return "strings" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
+
+
+def _grouped(path: str, sizes: list[int], number: int, first: int, block: int) -> list[Block]:
+    """Row groups of one file put together to blocks of some size."""
+    found: list[Block] = []
+    begun, rows = 0, 0
+    for group, size in enumerate(sizes):
+        rows += size
+        if rows >= block or (group == len(sizes) - 1 and rows):
+            found.append(Block(number + len(found), first, rows, path, begun, group + 1 - begun))
+            begun, first, rows = group + 1, first + rows, 0
+    return found
+
+
+def _npy(files: list[str], options: ReadOptions, block: int) -> NpyBlocks:
+    blocks: list[Block] = []
+    shape: tuple[str, int] | None = None
+    for path in files:
+        with naming(path):
+            array = guarded(lambda path=path: np.load(path, mmap_mode="r", allow_pickle=False), "an npy file")  # type: ignore[misc]  # bound now
+            if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "iub":
+                raise FileError(
+                    f"holds an array of {array.dtype} and shape {array.shape}; to be read in blocks it must hold "
+                    "integers, objects in rows and clusterings in columns"
+                )
+            shape = shape or (path, array.shape[1])
+            if array.shape[1] != shape[1]:
+                raise FileError(f"has {array.shape[1]} columns, {shape[0]} has {shape[1]}; give files of one shape")
+        blocks += _runs(path, len(array), len(blocks), blocks[-1].first + blocks[-1].rows if blocks else 0, block)
+    assert shape is not None
+    with naming(files[0]):
+        names = [f"c{j}" for j in range(shape[1])]
+        choice = choose(names, None, options)
+        check_several([names[j] for j in choice.labels], options)
+    called = tuple(names[j] for j in choice.labels)
+    return NpyBlocks(called, tuple(blocks), tuple(map(_stamp, files)), choice.labels, choice.ids)
+
+
+def _runs(path: str, rows: int, number: int, first: int, block: int) -> tuple[Block, ...]:
+    """Blocks of consecutive rows of a table of so many."""
+    starts = range(0, rows, block)
+    return tuple(
+        Block(number + place, first + start, min(block, rows - start), path, start)
+        for place, start in enumerate(starts)
+    )
+
+
+def _within(picks: NDArray[np.int64] | None, start: int, rows: int) -> NDArray[np.int64] | None:
+    """Those of the rising places that lie in `start … start + rows`, from there on."""
+    if picks is None:
+        return None
+    low, high = np.searchsorted(picks, [start, start + rows])
+    return picks[low:high] - start
+
+
+def _array_pieces(part: NDArray[Any], picks: NDArray[np.int64] | None) -> Iterator[NDArray[Any]]:
+    if picks is not None:
+        if len(picks):
+            yield np.asarray(part[picks])
+        return
+    for start in range(0, len(part), PIECE):
+        yield np.asarray(part[start : start + PIECE])

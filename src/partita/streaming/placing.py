@@ -1,0 +1,171 @@
+"""The second pass: the rows of a block get their labels, by their row's result or by a model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.core.coding import Label
+from partita.core.counting import label_counts
+from partita.core.ensemble import Ensemble
+from partita.core.errors import FileError
+from partita.core.links import LABELS_ONLY
+from partita.core.model import ColumnModel
+from partita.core.types import MISSING, FloatArray, IntArray, sealed, smallest_type
+from partita.kernels.growing import find_rows, hash_codes
+from partita.kernels.tables import mean_of_columns
+from partita.streaming.coding import Column, Vocabulary, coded, known_codes, take_unseen
+from partita.streaming.counting import Tally, slots_of
+
+CHANGED: Final = "holds rows that were not there in the first pass; was it changed? start again"
+
+
+class Totals(NamedTuple):
+    """What placed rows add up to."""
+
+    sizes: FloatArray
+    """(k,) rows in each cluster."""
+    labels: FloatArray
+    """(t, k) rows of each cluster with each label, where a model placed them; (0, k) elsewhere."""
+    scalars: FloatArray
+    """The log-likelihood, how many labels are known by weight, rows that the model excludes, labels it never saw, rows
+    without a label."""
+
+
+def add_totals(parts: Sequence[Totals]) -> Totals:
+    """Totals together, added in their order."""
+    sums = [np.sum(np.stack(arrays), axis=0) for arrays in zip(*parts, strict=True)]
+    return Totals(*sums)
+
+
+class Placed(NamedTuple):
+    """Where some rows belong."""
+
+    labels: IntArray
+    confidence: FloatArray | None
+    membership: FloatArray | None
+    totals: Totals
+
+
+class Placer(Protocol):
+    """A way to place rows."""
+
+    def place(self, columns: Sequence[Column]) -> Placed:
+        """The rows of a piece."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByRow:
+    """Each different row has its result already."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Label, ...], ...]
+    kept: IntArray
+    slots: NDArray[np.int32]
+    labels: IntArray
+    confidence: FloatArray | None
+    membership: FloatArray | None
+    width: int
+
+    @classmethod
+    def of(cls, tally: Tally, arrays: Mapping[str, NDArray[Any] | None]) -> "ByRow":
+        """The labels, confidence and memberships of the different rows, those that are wanted."""
+        kept, _ = tally.table()
+        room = 4 << max(len(kept), 1).bit_length()
+        labels = arrays["labels"]
+        assert labels is not None
+        width = int(labels.max(initial=MISSING)) + 1
+        return cls(
+            tally.words.names,
+            tuple(map(tuple, tally.words.values)),
+            np.ascontiguousarray(kept),
+            slots_of(kept, room),
+            labels.astype(smallest_type(width)),
+            arrays.get("confidence"),
+            arrays.get("membership"),
+            width,
+        )
+
+    def place(self, columns: Sequence[Column]) -> Placed:
+        """The rows of a piece."""
+        words = Vocabulary(self.names, self.values)
+        codes = coded(columns, words.learn([column.values for column in columns]), self.kept.dtype)
+        hashes, numbers = np.empty(len(codes), np.uint64), np.empty(len(codes), np.int32)
+        hash_codes(sealed(codes), hashes)
+        find_rows(sealed(codes), hashes, self.slots, sealed(self.kept), numbers)
+        if (numbers < 0).any():
+            raise FileError(CHANGED)
+        labels = self.labels[numbers]
+        unknown = np.count_nonzero(labels == MISSING)
+        sizes = np.bincount(labels[labels != MISSING], minlength=self.width).astype(np.float64)
+        confidence = None if self.confidence is None else self.confidence[numbers]
+        membership = None if self.membership is None else self.membership[numbers]
+        scalars = np.array([0.0, 0.0, 0.0, 0.0, unknown])
+        return Placed(labels, confidence, membership, Totals(sizes, np.zeros((0, self.width)), scalars))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByModel:
+    """A model places every row by its labels."""
+
+    model: ColumnModel
+    weights: FloatArray
+    """(r,) of the clusterings."""
+    shares: FloatArray | None
+    """(1 + k, t) for models without memberships: the share of a base cluster's objects in each cluster; row 0 is 0."""
+    confidence: bool
+    membership: bool
+
+    @classmethod
+    def of(
+        cls, model: ColumnModel, weights: FloatArray, sample: Ensemble | None, confidence: bool, membership: bool
+    ) -> "ByModel":
+        """A model and the sample, if there is one, that tells how sure its labels are where the model does not."""
+        shares = None
+        if model.link in LABELS_ONLY and confidence and sample is not None:
+            rows, _ = model.coded(sample)
+            tables, _ = label_counts(rows, model.assign(rows, membership=False).labels, model.width)
+            sums = tables.sum(axis=1)
+            shares = np.pad(tables.T / np.where(sums > 0, sums, 1), ((1, 0), (0, 0)))
+        return cls(model, weights, shares, confidence, membership)
+
+    def place(self, columns: Sequence[Column]) -> Placed:
+        """The rows of a piece."""
+        model = self.model
+        sizes = tuple(map(len, model.classes))
+        codes = coded(columns, known_codes(columns, model.classes), smallest_type(max(sizes)))
+        unseen = take_unseen(codes)
+        rows = Ensemble(codes, sizes, model.names, model.classes, np.ones(len(sizes)), missing=model.missing)
+        found = model.assign(rows, membership=self.membership or (self.confidence and self.shares is None))
+        counts, masses = label_counts(rows, found.labels, model.width)
+        likelihood, excluded = 0.0, 0
+        if found.log_chances is not None:
+            excluded = int(np.count_nonzero(np.isneginf(found.log_chances)))
+            likelihood = float(found.log_chances.sum())
+        unknown = np.count_nonzero(found.labels == MISSING)
+        scalars = np.array([likelihood, float(found.known.sum()), excluded, unseen, unknown])
+        labels = found.labels.astype(smallest_type(model.width))
+        confidence = self._confidence(rows, found.labels, found.membership) if self.confidence else None
+        shown = found.membership if self.membership else None
+        return Placed(labels, confidence, shown, Totals(masses, counts, scalars))
+
+    def _confidence(self, rows: Ensemble, labels: IntArray, membership: FloatArray | None) -> FloatArray | None:
+        """The membership in the cluster, or the mean share of the base clusters' objects that are in it too."""
+        if membership is not None:
+            return np.asarray(membership[np.arange(len(labels)), labels])
+        if self.shares is None:
+            return None
+        means = np.empty(len(labels))
+        taking = np.array([bool(known) for known in rows.classes])
+        mean_of_columns(
+            labels + 1, rows.labels, rows.offsets, self.shares, self.weights * taking, means, 0, len(labels)
+        )
+        means[labels == MISSING] = np.nan
+        return means
+
+
+def agreement(totals: Totals, offsets: IntArray) -> list[NDArray[Any]]:
+    """Per clustering the (labels, k) rows of each cluster with each label."""
+    return list(np.split(totals.labels, offsets[1:-1], axis=0))
