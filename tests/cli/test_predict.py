@@ -132,7 +132,7 @@ BAD = {
     ),
     "output over the table": (["predict", "mm.npz", "new.csv", "-o", "new.csv"], "overwrite the label table"),
     "output suffix": (["predict", "mm.npz", "new.csv", "-o", "new.xyz"], "xyz"),
-    "a method without a model": (["run", "labels.csv", "-m", "lwgp", "--save-model", "m.npz"], "lwgp cannot place"),
+    "a method without a model": (["run", "labels.csv", "-m", "hbgf", "--save-model", "m.npz"], "hbgf cannot place"),
     "auto": (["run", "labels.csv", "--save-model", "m.npz"], "these methods can: "),
     "polished": (["run", "labels.csv", "-m", "mm", "--polish", "--save-model", "m.npz"], "leave out --polish"),
     "model folder": (["run", "labels.csv", "-m", "mm", "-k", "2", "--save-model", "no/m.npz"], "does not exist"),
