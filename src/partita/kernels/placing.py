@@ -25,16 +25,19 @@ def score_rows(
 
     Two rows at a time, so that the additions of one fill the waits of the other.
     """
-    width = bias.shape[0]
-    for b in range(0, rows - 1, 2):
-        here, to = at + b * columns, b * width
-        if width == 4:
-            sum_rows(labels, here, columns, starts, tables, 4, bias, 0, out, to, 2, 4)
-        elif width == 8:
-            sum_rows(labels, here, columns, starts, tables, 8, bias, 0, out, to, 2, 8)
-        elif width == 16:
-            sum_rows(labels, here, columns, starts, tables, 16, bias, 0, out, to, 2, 16)
-        else:
+    width, paired = bias.shape[0], rows - rows % 2
+    if width == 4:
+        for b in range(0, paired, 2):
+            sum_rows(labels, at + b * columns, columns, starts, tables, 4, bias, 0, out, 4 * b, 2, 4)
+    elif width == 8:
+        for b in range(0, paired, 2):
+            sum_rows(labels, at + b * columns, columns, starts, tables, 8, bias, 0, out, 8 * b, 2, 8)
+    elif width == 16:
+        for b in range(0, paired, 2):
+            sum_rows(labels, at + b * columns, columns, starts, tables, 16, bias, 0, out, 16 * b, 2, 16)
+    else:
+        for b in range(0, paired, 2):
+            here, to = at + b * columns, b * width
             for first in range(0, width - 15, 16):
                 sum_rows(labels, here, columns, starts, tables, width, bias, first, out, to + first, 2, 16)
             if width % 16:
@@ -68,19 +71,21 @@ def spread_shares(
 
 
 @kernel
-def leader(scores: Array, place: int, width: int) -> tuple[float, int]:
-    """The largest of a row of scores, and which is the first that is as large."""
+def lead_rows(scores: Array, width: int, tops: Array, winners: Array, rows: int) -> None:
+    """The largest score of each row, and which is the first that is as large."""
     if width == 4:
-        top, winner = lead(scores, place, 4)
+        for b in range(rows):
+            tops[b], winners[b] = lead(scores, 4 * b, 4)
     elif width == 16:
-        top, winner = lead(scores, place, 16)
+        for b in range(rows):
+            tops[b], winners[b] = lead(scores, 16 * b, 16)
     else:
-        top, winner = lead(scores, place, 8)
-        for first in range(8, width, 8):
-            found, which = lead(scores, place + first, 8)
-            if found > top:
-                top, winner = found, first + which
-    return top, winner
+        for b in range(rows):
+            tops[b], winners[b] = lead(scores, b * width, 8)
+            for first in range(8, width, 8):
+                top, winner = lead(scores, b * width + first, 8)
+                if top > tops[b]:
+                    tops[b], winners[b] = top, first + winner
 
 
 @kernel
@@ -89,8 +94,8 @@ def any_known(labels: Array, at: int, columns: int) -> bool:
     known = False
     for j in range(columns):
         if np.int64(labels[at + j]) >= 0:
-            known = True
-    return known
+            return True  # noqa: SIM110
+    return False
 
 
 @kernel
@@ -148,13 +153,14 @@ def place_rows(
     width, columns = bias.shape[0], starts.shape[0]
     shares = np.empty(BLOCK * clusters)
     scores, tops, winners = np.empty(BLOCK * width), np.empty(BLOCK), np.empty(BLOCK, np.int64)
-    lowest, default = leader(bias, 0, width)
+    lead_rows(bias, width, tops, winners, 1)
+    lowest, default = tops[0], winners[0]
     likelihood, never = 0.0, 0
     for first in range(start, stop, BLOCK):
         rows, at = min(BLOCK, stop - first), first * columns
         score_rows(labels, at, columns, starts, tables, bias, scores, rows)
+        lead_rows(scores, width, tops, winners, rows)
         for b in range(rows):
-            tops[b], winners[b] = leader(scores, b * width, width)
             if tops[b] == lowest and winners[b] == default and not any_known(labels, at + b * columns, columns):
                 winners[b] = -1
             chosen[first + b] = winners[b]
