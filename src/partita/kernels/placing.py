@@ -91,11 +91,10 @@ def lead_rows(scores: Array, width: int, tops: Array, winners: Array, rows: int)
 @kernel
 def any_known(labels: Array, at: int, columns: int) -> bool:
     """Whether a row has a label."""
-    known = False
-    for j in range(columns):
-        if np.int64(labels[at + j]) >= 0:
-            return True  # noqa: SIM110
-    return False
+    j = 0
+    while j < columns and np.int64(labels[at + j]) < 0:
+        j += 1
+    return j < columns
 
 
 @kernel
