@@ -10,23 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.errors import TableError
+from partita.core.padded import Padded, padded, taken_back
 from partita.core.threads import map_chunks
-from partita.core.types import FloatArray, IntArray, frozen, sealed, smallest_type
+from partita.core.types import FloatArray, IntArray, sealed, smallest_type
 from partita.kernels.placing import place_rows
-
-ALIGNED = 64
-"""Bytes: a table row of eight numbers then never lies across two lines of the processor's memory."""
-
-
-class Layout(NamedTuple):
-    """(t, k) tables as `kernels.vectors` wants them."""
-
-    tables: FloatArray
-    """((t + r) * width,) a row of zeros before each column's first."""
-    bias: FloatArray
-    """(width,) minus infinity behind the k-th."""
-    starts: NDArray[np.int64]
-    """(r,) where in `tables` each column's label 0 is."""
 
 
 class Placement(NamedTuple):
@@ -55,50 +42,6 @@ class Part(NamedTuple):
     sizes: NDArray[np.int32]
 
 
-def widened(k: int) -> int:
-    """The width of a table of k clusters: 4, or a multiple of 8.
-
-    >>> [widened(k) for k in (1, 4, 5, 8, 9, 17)]
-    [4, 4, 8, 8, 16, 24]
-    """
-    return 4 if k <= 4 else -(-k // 8) * 8
-
-
-def aligned(size: int) -> FloatArray:
-    """So many zeros, the first at the begin of a line of the processor's memory."""
-    zeros = np.zeros(size + ALIGNED // 8)
-    shift = -zeros.ctypes.data % ALIGNED // 8
-    return zeros[shift : shift + size]
-
-
-def column_starts(offsets: IntArray, width: int) -> NDArray[np.int64]:
-    """(r,) where in a laid-out table each column's label 0 is."""
-    first = np.asarray(offsets[:-1], np.int64)
-    return (first + np.arange(1, len(first) + 1)) * width
-
-
-def label_rows(offsets: IntArray) -> NDArray[np.int64]:
-    """(t,) which row of a laid-out table is each label's."""
-    sizes = np.diff(offsets)
-    return np.arange(int(offsets[-1])) + np.repeat(np.arange(1, len(sizes) + 1), sizes)
-
-
-def lay_out(bias: FloatArray, tables: FloatArray, offsets: IntArray) -> Layout:
-    """Tables (t, k) and bias (k,) in the order and width of the vector code."""
-    k, width = len(bias), widened(len(bias))
-    wide = aligned((len(tables) + len(offsets) - 1) * width)
-    wide.reshape(-1, width)[label_rows(offsets), :k] = tables
-    filled = np.full(width, -np.inf)
-    filled[:k] = bias
-    return Layout(frozen(wide), frozen(filled), frozen(column_starts(offsets, width)))
-
-
-def taken_back(laid: NDArray[Any], offsets: IntArray, k: int) -> NDArray[Any]:
-    """(t, k) what stands in a laid-out table."""
-    found: NDArray[Any] = laid.reshape(-1, widened(k))[label_rows(offsets), :k]
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Placer:
     """A model whose scores are `bias + the table rows of a row's labels`, ready to place rows.
@@ -116,7 +59,7 @@ class Placer:
     """(r + 1,) where each column's labels begin."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_layout", lay_out(self.bias, self.tables, self.offsets))
+        object.__setattr__(self, "_padded", padded(self.bias, self.tables, self.offsets))
 
     def place(self, labels: NDArray[Any], chances: bool = False, counts: bool = False) -> Placement:
         """Place rows of codes (n, r) of any integer type, -1 where a label is missing.
@@ -124,7 +67,7 @@ class Placer:
         With `chances` the scores are logarithms of joint probabilities. The sums are taken chunk by chunk and do not
         depend on the number of threads.
         """
-        layout: Layout = vars(self)["_layout"]
+        wide: Padded = vars(self)["_padded"]
         k, columns = len(self.bias), len(self.offsets) - 1
         if labels.ndim != 2 or labels.shape[1] != columns:
             raise TableError(f"labels have shape {labels.shape}; the model places rows of {columns} labels")
@@ -132,10 +75,10 @@ class Placer:
         chosen, confidence = np.empty(len(labels), smallest_type(k)), np.empty(len(labels) if chances else 0)
 
         def part(start: int, stop: int) -> Part:
-            tally = np.zeros(len(layout.tables) if counts else 0, np.int32)
-            sizes = np.zeros(len(layout.bias) if counts else 0, np.int32)
+            tally = np.zeros(len(wide.tables) if counts else 0, np.int32)
+            sizes = np.zeros(len(wide.bias) if counts else 0, np.int32)
             found = place_rows(
-                flat, layout.starts, layout.tables, layout.bias, k, chosen, confidence, tally, sizes, start, stop
+                flat, wide.starts, wide.tables, wide.bias, k, chosen, confidence, tally, sizes, start, stop
             )
             return Part(*found, tally, sizes)
 
