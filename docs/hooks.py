@@ -1,6 +1,8 @@
 """Fills the generated parts of the pages, so that a new method or option needs no edit here."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import typer.main
 
@@ -91,6 +93,39 @@ def datasets_page() -> str:
     return "\n".join(parts)
 
 
+def performance_page() -> str:
+    """What the machine of the committed results can do, and how near each hot loop comes to it."""
+    found = json.loads((Path(__file__).parent / "performance.json").read_text())
+    told = found["machine"]
+    caches = ", ".join(f"{name} {size}" for name, size in told["caches"].items())
+    versions = ", ".join(f"{name} {version}" for name, version in told["versions"].items())
+    about = (
+        f"Measured on {found['date']} by `{found['command']}`: {told['processor']}, {told['cores']} cores, {caches}; "
+    )
+    streams = tuple(
+        (threads, work, f"{rate['wall']:.1f}", f"{rate['processor']:.1f}")
+        for threads, ways in found["GB/s"].items()
+        for work, rate in ways.items()
+    )
+    names = ("threads", "work on 256 MB arrays", "GB/s by wall time", "GB/s by processor time")
+    rates = found["rates"]
+    bounds = (
+        f"The bounds, on one thread: {rates['memory']:.1f} GB/s from main memory, {rates['near']:.0f} GB/s from the "
+        f"nearest cache, {rates['arithmetic']:.1f}·10⁹ multiplications and additions a second.\n"
+    )
+    parts = [f"{about}{versions}.\n", TextTable("Memory", names, streams).markdown(), bounds]
+    rows = tuple(_kernel_row(each) for each in found["kernels"])
+    columns = ("kernel", "of", "ns", "streamed bytes", "near bytes", "operations")
+    columns += ("memory", "near", "arithmetic", "bound", "counted")
+    return "\n".join([*parts, TextTable("Kernels", columns, rows).markdown()])
+
+
+def _kernel_row(each: dict) -> tuple:
+    shares = (f"{each['shares'][name]:.0%}" for name in ("memory", "near", "arithmetic"))
+    figures = (f"{each['ns']:.1f}", each["streamed bytes"], each["near bytes"], each["operations"])
+    return f"{each['kernel']} (`{each['function']}`)", each["unit"], *figures, *shares, each["bound"], each["counted"]
+
+
 def _ways(entry: object) -> str:
     ways = [
         f"scikit-learn `{entry.package}`" if entry.package else "",
@@ -109,6 +144,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
         "datasets": datasets_page,
         "ways": ways_page,
         "clusterers": clusterers_page,
+        "performance": performance_page,
     }
     for marker, make in pages.items():
         if f"<!-- {marker} -->" in markdown:

@@ -1,6 +1,7 @@
 """Every case of the graph family on a tiny table, and the door to rivals in other environments."""
 
 import dataclasses
+import json
 import os
 import stat
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import adapter, rivals
-from benchmarks.cases import diagnostics, generating, graph, graph_quality, posterior
+from benchmarks.cases import diagnostics, generating, graph, graph_quality, posterior, roofline, streaming
 from benchmarks.data import noisy_labels, noisy_table
 from benchmarks.harness import Case, Contestant, Measurement, perform, tabulate
 from partita import Ensemble
@@ -190,3 +191,33 @@ def test_diagnostics_agree_with_all_pairs():
     assert diagnostics.ours(data) == pytest.approx(diagnostics.everything(data), rel=1e-5)
     guess = diagnostics.extrapolated((np.tile(data[0], (20, 1)), np.tile(data[1], 20)))
     assert guess.wall > 0 and guess.memory == pytest.approx(256.0)
+
+
+def test_performance_page_is_made_from_the_results(monkeypatch):
+    """The results are of the kernels and counts that the benchmark has now, and the page shows them all."""
+    monkeypatch.syspath_prepend(str(roofline.RESULTS.parent))
+    import hooks
+
+    found = json.loads(roofline.RESULTS.read_text())
+    told = [(each["kernel"], each["function"], each["operations"], each["near bytes"]) for each in found["kernels"]]
+    assert told == [(loop.name, loop.place, loop.operations, loop.near) for loop in roofline.LOOPS]
+    page = hooks.on_page_markdown((roofline.RESULTS.parent / "performance.md").read_text())
+    assert hooks.performance_page() in page and "<!--" not in page
+    for each in found["kernels"]:
+        assert f"| {each['kernel']} (`{each['function']}`) | {each['unit']} | {each['ns']:.1f} |" in page
+
+
+def test_roofline_runs_every_kernel():
+    rates = roofline.Rates(1e10, 1e11, 1e10)
+    for loop in roofline.LOOPS:
+        found = roofline.measured(loop, rates, scale=1e-4)
+        assert found["ns"] > 0 and set(found["shares"]) == set(rates._fields)
+
+
+@pytest.mark.parametrize("contestant", streaming.CASES[0].contestants, ids=lambda contestant: contestant.name)
+def test_assign_floor(contestant):
+    """Every way gives the labels of the general one."""
+    case = dataclasses.replace(streaming.CASES[0], make=lambda: streaming.placing_data(2000), repeats=0)
+    found = perform(case, contestant)
+    expected = perform(case, case.contestants[-1]).quality["sum of labels"]
+    assert not found.failure and found.quality.get("sum of labels", expected) == expected

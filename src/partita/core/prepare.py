@@ -21,7 +21,7 @@ from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray, frozen
 from partita.kernels.canonical import gather_hard, gather_soft, mix_all, scatter_hard, scatter_soft
 
-ROUNDS = 3
+ROUNDS, ROWS = 3, 1 << 14
 FIXED_POINT, FINE_COUNT, FINE_WEIGHT = 2.0**32, 2.0**16, 2.0**40
 
 
@@ -47,8 +47,7 @@ class Prepared:
 
     def expand(self, values: NDArray[Any], fill: Any, columns: IntArray | None = None) -> NDArray[Any]:
         """Per-row values (some columns of them) as per-object values, `fill` where nothing is known of the object."""
-        index = self.inverse if columns is None else np.ix_(self.inverse, columns)
-        expanded: NDArray[Any] = values[index]
+        expanded = taken(values, self.inverse, columns)
         expanded[self.inverse == MISSING] = fill
         return expanded
 
@@ -71,6 +70,19 @@ class Prepared:
         restored = np.zeros(columns)
         restored[list(self.columns)] = values
         return restored
+
+
+def taken(values: NDArray[Any], rows: IntArray, columns: IntArray | None = None) -> NDArray[Any]:
+    """`values[rows][:, columns]`, some rows at a time: whole rows are copied at once, and moved about while near."""
+    width = values.shape[1:] if columns is None else (len(columns),)
+    found = np.empty((len(rows), *width), values.dtype)
+
+    def part(start: int, stop: int) -> None:
+        some = np.take(values, rows[start:stop], axis=0)
+        found[start:stop] = some if columns is None else np.take(some, columns, axis=1)
+
+    map_chunks(part, len(rows), ROWS)
+    return found
 
 
 def prepare(ensemble: Ensemble | SoftEnsemble, compress: bool = True) -> Prepared:
@@ -114,7 +126,7 @@ def _order(keys: Keys, known: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
 def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) -> Prepared:
     part = ensemble if len(informative) == len(ensemble.names) else ensemble.columns(informative)
     first, inverse, counts = _rows_and_counts(ensemble, part.labels, compress)
-    labels = np.ascontiguousarray(part.labels[first])
+    labels = taken(part.labels, first)
     offsets = part.offsets
     keys = _hard_keys(labels, offsets, counts, part.weights)
     order, place = _order(keys, (labels != MISSING).any(axis=1))
@@ -122,7 +134,7 @@ def _prepare_hard(ensemble: Ensemble, informative: list[int], compress: bool) ->
     columns = np.lexsort((np.array(part.names), column_keys))
     names = tuple(part.names[j] for j in columns)
     rule = MissingRule(said=True)
-    coded, classes = code_integers(np.take(labels[order], columns, axis=1), MISSING, names, rule)
+    coded, classes = code_integers(taken(labels, order, columns), MISSING, names, rule)
     codes = tuple(_inverted(picks, part.sizes[j]) for picks, j in zip(classes, columns, strict=True))
     values = tuple(tuple(part.classes[j][pick] for pick in picks) for picks, j in zip(classes, columns, strict=True))
     work = replace(

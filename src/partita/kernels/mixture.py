@@ -10,10 +10,9 @@ import numpy as np
 from partita.kernels.canonical import mix
 from partita.kernels.compiling import Array, kernel
 from partita.kernels.exponential import exponentials
+from partita.kernels.padded import BLOCK, lead_rows, score_rows, spread_shares
 from partita.kernels.scores import IMPOSSIBLE
 
-BLOCK: Final = 32
-"""Rows whose exponentials are taken at once: few enough to stay in the nearest memory."""
 TINY: Final = 1e-20
 """A share that adds less than 1e-18 to an entropy."""
 
@@ -47,9 +46,10 @@ def normalise(resp: Array, count: float) -> float:
 @kernel
 def expect_rows(
     labels: Array,
-    offsets: Array,
+    starts: Array,
     tables: Array,
     bias: Array,
+    k: int,
     counts: Array,
     expected: Array,
     masses: Array,
@@ -58,38 +58,33 @@ def expect_rows(
 ) -> tuple[float, int]:
     """Add to `expected` and `masses` the rows' labels and multiplicities, shared out by responsibility.
 
-    Returns the log-likelihood, and a fingerprint of which cluster leads where. Some rows at a time, so that many
-    exponentials are taken at once.
+    Tables, those of expected counts too, are padded (see `kernels.padded`). Returns the log-likelihood, and a
+    fingerprint of which of the k clusters leads where.
     """
-    k = bias.shape[0]
-    block, tops = np.empty((BLOCK, k)), np.empty(BLOCK)
+    width, columns = bias.shape[0], starts.shape[0]
+    scores, tops, leads = np.empty(BLOCK * width), np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    close, shares = np.empty(BLOCK * k), np.zeros(BLOCK * width)
     likelihood, leaders = 0.0, np.uint64(0)
     for first in range(start, stop, BLOCK):
-        rows = min(BLOCK, stop - first)
+        rows, at = min(BLOCK, stop - first), first * columns
+        score_rows(labels, at, columns, starts, tables, bias, scores, rows)
+        lead_rows(scores, width, tops, leads, rows)
         for b in range(rows):
-            resp = block[b]
+            leaders += np.uint64(mix((first + b) * k + leads[b]))
             for c in range(k):
-                resp[c] = bias[c]
-            for j in range(labels.shape[1]):
-                label = labels[first + b, j]
-                if label >= 0:
-                    place = offsets[j] + label
-                    for c in range(k):
-                        resp[c] += tables[place, c]
-            tops[b], leader = lower_to_top(resp)
-            leaders += np.uint64(mix((first + b) * k + leader))
-        exponentials(block.reshape(BLOCK * k), rows * k)
+                close[b * k + c] = scores[b * width + c] - tops[b]
+        exponentials(close, rows * k)
         for b in range(rows):
-            resp, count = block[b], counts[first + b]
-            likelihood += count * (tops[b] + np.log(normalise(resp, count)))
+            mass, count = 0.0, counts[first + b]
             for c in range(k):
-                masses[c] += resp[c]
-            for j in range(labels.shape[1]):
-                label = labels[first + b, j]
-                if label >= 0:
-                    place = offsets[j] + label
-                    for c in range(k):
-                        expected[place, c] += resp[c]
+                mass += close[b * k + c]
+            likelihood += count * (tops[b] + np.log(mass))
+            scale = count / mass
+            for c in range(k):
+                shares[b * width + c] = close[b * k + c] * scale
+            for c in range(k):
+                masses[c] += shares[b * width + c]
+        spread_shares(labels, at, columns, starts, expected, shares, width, rows)
     return likelihood, leaders  # type: ignore[return-value]  # uint64 in the machine, int to the reader
 
 

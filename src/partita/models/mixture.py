@@ -14,6 +14,7 @@ from partita.core.counting import label_columns, label_counts, sum_by_column, un
 from partita.core.dirichlet import SHARE
 from partita.core.ensemble import Ensemble
 from partita.core.links import ROWS, shared_out
+from partita.core.padded import aligned, padded, taken_back
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
@@ -69,16 +70,29 @@ def at_site(params: Mixture, part: Rows) -> Counts:
     if isinstance(part, Elsewhere):
         found: Counts = part.expect(params)
         return found
+    return _at_soft(params, part) if isinstance(part, SoftEnsemble) else _at_hard(params, part)
+
+
+def _at_hard(params: Mixture, part: Ensemble) -> Counts:
+    k, wide = len(params.log_weights), padded(params.log_weights, scores_of(params, part), part.offsets)
+    flat = sealed(np.ascontiguousarray(part.labels).reshape(-1))
+
+    def chunk(start: int, stop: int) -> Counts:
+        weights, labels = np.zeros(k), aligned(len(wide.tables))
+        found = expect_rows(flat, wide.starts, wide.tables, wide.bias, k, part.counts, labels, weights, start, stop)
+        return Counts(weights, labels, *found)
+
+    found = add_counts(map_chunks(chunk, len(part), ROWS) or [chunk(0, 0)])
+    return found._replace(labels=taken_back(found.labels, part.offsets, k))
+
+
+def _at_soft(params: Mixture, part: SoftEnsemble) -> Counts:
     tables, bias = sealed(scores_of(params, part)), sealed(params.log_weights)
 
     def chunk(start: int, stop: int) -> Counts:
         weights, labels = np.zeros(len(bias)), np.zeros(tables.shape)
-        sums = (tables, bias, part.counts, labels, weights, start, stop)
-        if isinstance(part, SoftEnsemble):
-            likelihood, leaders = expect_memberships(part.matrix, *sums)
-        else:
-            likelihood, leaders = expect_rows(part.labels, part.offsets, *sums)
-        return Counts(weights, labels, likelihood, leaders)
+        found = expect_memberships(part.matrix, tables, bias, part.counts, labels, weights, start, stop)
+        return Counts(weights, labels, *found)
 
     return add_counts(map_chunks(chunk, len(part), ROWS) or [chunk(0, 0)])
 
