@@ -195,6 +195,25 @@ def test_a_sample_places_all_rows_as_its_model_does(method, tmp_path, cut):
         assert 0 < np.nanmin(got["confidence"].to_numpy()) <= np.nanmax(got["confidence"].to_numpy()) <= 1
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_the_quick_way_places_as_the_slow_one(method, tmp_path, cut):
+    """Memberships, where they are asked for, are made from all scores; labels and confidence need not be."""
+    folder = put(tmp_path / "labels", words(noise=0.3))
+    found = {}
+    for membership in (False, True):
+        output = tmp_path / f"{membership}.parquet"
+        how = replace(SAMPLE, read=READ, membership=membership)
+        result = partita.stream(folder, output, method, None if method == "nbce-vb" else K, how=how)
+        found[membership] = result, pq.read_table(output)
+    (quick, placed), (slow, wanted) = found.values()
+    assert np.array_equal(placed["consensus"].to_numpy(), wanted["consensus"].to_numpy())
+    assert np.allclose(placed["confidence"].to_numpy(), wanted["confidence"].to_numpy(), atol=1e-12, equal_nan=True)
+    assert quick.scores == slow.scores and quick.sizes.tolist() == slow.sizes.tolist()
+    assert quick.detail.keys() == slow.detail.keys()
+    for name, value in quick.detail.items():
+        assert value == (pytest.approx(slow.detail[name], rel=1e-12) if isinstance(value, float) else slow.detail[name])
+
+
 def test_what_a_sample_costs_is_told(cut):
     """The log-likelihood a label of the rows that were fitted and of all others, from its definition."""
     labels, _ = noisy_labels(n=N, r=6, k=K)

@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.coding import Label
-from partita.core.counting import label_counts
+from partita.core.counting import label_columns, label_counts
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError
 from partita.core.links import LABELS_ONLY
 from partita.core.model import ColumnModel
+from partita.core.placing import Placer as FastPlacer
 from partita.core.types import MISSING, FloatArray, IntArray, sealed, smallest_type
 from partita.kernels.growing import find_rows, hash_codes
 from partita.kernels.tables import mean_of_columns
 from partita.streaming.coding import Column, Vocabulary, coded, known_codes, take_unseen
 from partita.streaming.counting import Tally, slots_of
 
+ADDING: Final = ("softmax", "best")
+"""Links under which the cluster of the highest sum of scores wins, the first of equals."""
 CHANGED: Final = "holds rows that were not there in the first pass; was it changed? start again"
 
 
@@ -117,6 +120,7 @@ class ByModel:
     """(1 + k, t) for models without memberships: the share of a base cluster's objects in each cluster; row 0 is 0."""
     confidence: bool
     membership: bool
+    fast: FastPlacer | None
 
     @classmethod
     def of(
@@ -129,7 +133,10 @@ class ByModel:
             tables, _ = label_counts(rows, model.assign(rows, membership=False).labels, model.width)
             sums = tables.sum(axis=1)
             shares = np.pad(tables.T / np.where(sums > 0, sums, 1), ((1, 0), (0, 0)))
-        return cls(model, weights, shares, confidence, membership)
+        fast = None
+        if model.link in ADDING and model.shares is None:
+            fast = FastPlacer(model.bias, model.stacked, model.offsets)
+        return cls(model, weights, shares, confidence, membership, fast)
 
     def place(self, columns: Sequence[Column]) -> Placed:
         """The rows of a piece."""
@@ -138,18 +145,40 @@ class ByModel:
         codes = coded(columns, known_codes(columns, model.classes), smallest_type(max(sizes)))
         unseen = take_unseen(codes)
         rows = Ensemble(codes, sizes, model.names, model.classes, np.ones(len(sizes)), missing=model.missing)
+        if self.fast is not None and not self.membership:
+            return self._quickly(self.fast, rows, unseen)
         found = model.assign(rows, membership=self.membership or (self.confidence and self.shares is None))
         counts, masses = label_counts(rows, found.labels, model.width)
         likelihood, excluded = 0.0, 0
         if found.log_chances is not None:
             excluded = int(np.count_nonzero(np.isneginf(found.log_chances)))
             likelihood = float(found.log_chances.sum())
-        unknown = np.count_nonzero(found.labels == MISSING)
-        scalars = np.array([likelihood, float(found.known.sum()), excluded, unseen, unknown])
         labels = found.labels.astype(smallest_type(model.width))
         confidence = self._confidence(rows, found.labels, found.membership) if self.confidence else None
         shown = found.membership if self.membership else None
+        scalars = self._scalars(likelihood, counts, excluded, unseen, labels)
         return Placed(labels, confidence, shown, Totals(masses, counts, scalars))
+
+    def _quickly(self, fast: FastPlacer, rows: Ensemble, unseen: int) -> Placed:
+        """In one pass that never makes the scores of all clusters, for models that add up scores."""
+        chances = self.model.link == "softmax"
+        found = fast.place(rows.labels, chances=chances, counts=True)
+        assert found.counts is not None and found.sizes is not None
+        confidence = found.confidence
+        if self.confidence and not chances:
+            confidence = self._confidence(rows, found.labels, None)
+        likelihood = -np.inf if found.excluded else found.log_likelihood or 0.0
+        counts, masses = found.counts.astype(np.float64), found.sizes.astype(np.float64)
+        scalars = self._scalars(likelihood, counts, found.excluded, unseen, found.labels)
+        return Placed(found.labels, confidence if self.confidence else None, None, Totals(masses, counts, scalars))
+
+    def _scalars(
+        self, likelihood: float, counts: FloatArray, excluded: int, unseen: int, labels: IntArray
+    ) -> FloatArray:
+        """Those of `Totals`."""
+        weights = np.ones(len(self.model.tables)) if self.model.weights is None else self.model.weights
+        known = float(counts.sum(axis=1) @ weights[label_columns(self.model.offsets)])
+        return np.array([likelihood, known, excluded, unseen, np.count_nonzero(labels == MISSING)])
 
     def _confidence(self, rows: Ensemble, labels: IntArray, membership: FloatArray | None) -> FloatArray | None:
         """The membership in the cluster, or the mean share of the base clusters' objects that are in it too."""
