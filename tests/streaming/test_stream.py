@@ -400,6 +400,8 @@ def test_errors_name_the_place_and_the_way_out(tmp_path, cut):
     labels[123, 2] = -1
     with pytest.raises(LabelError, match=r"column 'c2', row 124: -1 may be a label or mean 'unobserved'"):
         partita.stream(labels, None, "mm", K)
+    with pytest.raises(LabelError, match=r"column 'c2', row 124: -1 may be"):
+        partita.stream(labels, None, "mm", K, how=Streaming(fit="sample", sample=299))
     labels[123, 2] = 0
     ids = np.column_stack([labels, np.arange(300)])
     with pytest.raises(LabelError, match=r"column 'c4': each of the 300 rows has another value"):

@@ -6,6 +6,7 @@ values, so that it can be sent anywhere. Blocks depend on the files alone, not o
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -44,6 +45,8 @@ class Block:
     """Parquet: its first row group in the file; otherwise its first row in the file."""
     groups: int = 0
     """Parquet: how many row groups."""
+    row: int = 0
+    """Its first row in the file."""
 
 
 class LabelBlocks(Protocol):
@@ -65,6 +68,13 @@ class LabelBlocks(Protocol):
         """The rows of a block, or some of them (rising places within it), a piece at a time."""
 
 
+@contextmanager
+def naming_file(block: Block) -> Iterator[None]:
+    """Errors that name the file of a block, if it has one."""
+    with naming(block.path) if block.path else nullcontext():
+        yield
+
+
 def rows_of(source: LabelBlocks) -> int:
     """How many rows there are in all."""
     return source.blocks[-1].first + source.blocks[-1].rows
@@ -83,19 +93,20 @@ class ParquetBlocks:
 
     def pieces(self, block: Block, picks: NDArray[np.int64] | None = None) -> Iterator[Raw]:
         """The rows of a block."""
-        with naming(block.path):
-            wanted = [*self.names, *([] if self.ids is None else [self.ids])]
-            groups = list(range(block.place, block.place + block.groups))
-            with _opened(block.path) as file:
-                held = guarded(lambda: pq.ParquetFile(file, read_dictionary=list(self.words)), "a Parquet file")
-                batches = held.iter_batches(PIECE, row_groups=groups, columns=wanted, use_threads=False)
-                done = 0
-                while (batch := guarded(lambda: next(batches, None), "a Parquet file")) is not None:
-                    here = _within(picks, done, len(batch))
-                    done += len(batch)
-                    yield self._raw(batch if here is None else batch.take(pa.array(here)))
-            if done != block.rows:
-                raise FileError(f"holds {done} rows where there were {block.rows}; was it changed? start again")
+        if picks is not None and not len(picks):
+            return
+        wanted = [*self.names, *([] if self.ids is None else [self.ids])]
+        groups = list(range(block.place, block.place + block.groups))
+        with _opened(block.path) as file:
+            held = guarded(lambda: pq.ParquetFile(file, read_dictionary=list(self.words)), "a Parquet file")
+            batches = held.iter_batches(PIECE, row_groups=groups, columns=wanted, use_threads=False)
+            done = 0
+            while (batch := guarded(lambda: next(batches, None), "a Parquet file")) is not None:
+                here = _within(picks, done, len(batch))
+                done += len(batch)
+                yield self._raw(batch if here is None else batch.take(pa.array(here)))
+        if done != block.rows:
+            raise FileError(f"holds {done} rows where there were {block.rows}; was it changed? start again")
 
     def _raw(self, batch: pa.RecordBatch) -> Raw:
         ids = None if self.ids is None else batch.column(self.ids)
@@ -114,14 +125,13 @@ class NpyBlocks:
 
     def pieces(self, block: Block, picks: NDArray[np.int64] | None = None) -> Iterator[Raw]:
         """The rows of a block."""
-        with naming(block.path):
-            whole = guarded(lambda: np.load(block.path, mmap_mode="r", allow_pickle=False), "an npy file")
-            if len(whole) < block.place + block.rows:
-                raise FileError("has fewer rows than before; was it changed? start again")
-            part = whole[block.place : block.place + block.rows]
-            for found in _array_pieces(part, picks):
-                ids = None if self.ids is None else found[:, self.ids]
-                yield Raw(self.names, tuple(found[:, j] for j in self.columns), ids=ids)
+        whole = guarded(lambda: np.load(block.path, mmap_mode="r", allow_pickle=False), "an npy file")
+        if len(whole) < block.place + block.rows:
+            raise FileError("has fewer rows than before; was it changed? start again")
+        part = whole[block.place : block.place + block.rows]
+        for found in _array_pieces(part, picks):
+            ids = None if self.ids is None else found[:, self.ids]
+            yield Raw(self.names, tuple(found[:, j] for j in self.columns), ids=ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +321,8 @@ def _grouped(path: str, sizes: list[int], number: int, first: int, block: int) -
     for group, size in enumerate(sizes):
         rows += size
         if rows >= block or (group == len(sizes) - 1 and rows):
-            found.append(Block(number + len(found), first, rows, path, begun, group + 1 - begun))
+            block_of = Block(number + len(found), first, rows, path, begun, group + 1 - begun, sum(sizes[:begun]))
+            found.append(block_of)
             begun, first, rows = group + 1, first + rows, 0
     return found
 
@@ -344,7 +355,7 @@ def _runs(path: str, rows: int, number: int, first: int, block: int) -> tuple[Bl
     """Blocks of consecutive rows of a table of so many."""
     starts = range(0, rows, block)
     return tuple(
-        Block(number + place, first + start, min(block, rows - start), path, start)
+        Block(number + place, first + start, min(block, rows - start), path, start, row=start)
         for place, start in enumerate(starts)
     )
 

@@ -52,7 +52,7 @@ def labels_table(
 
 def write_part(path: Path, tables: Iterator[pa.Table], totals: Any) -> None:
     """The pieces of a block, and the arrays that `totals()` then gives; the file is there whole or not at all."""
-    with naming(path), replacing(path) as file:
+    with replacing(path) as file:
         first = next(tables)
         with pq.ParquetWriter(file, first.schema, compression="zstd", compression_level=1) as writer:
             writer.write_table(first)
@@ -104,3 +104,9 @@ def remove_parts(folder: Path, parts: int) -> None:
     """Remove them all."""
     for number in range(parts):
         part_path(folder, number).unlink(missing_ok=True)
+
+
+def remove_halves(folder: Path) -> None:
+    """Remove what a process that was killed left of the files it was writing; nobody writes there now."""
+    for half in folder.glob(".*.tmp"):
+        half.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """The labels of a piece of a table as numbers: which values occur in each column, and codes for them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -33,12 +33,12 @@ class Column(NamedTuple):
     """None where a value does not occur, or means missing."""
 
 
-def columns_of(raw: Raw, rule: MissingRule, first: int) -> list[Column]:
-    """The columns of a piece whose first row is row `first` of the table; values that mean missing are dropped."""
-    return [_column(column, name, rule, first) for column, name in zip(raw.columns, raw.names, strict=True)]
+def columns_of(raw: Raw, rule: MissingRule, row_of: Callable[[int], int]) -> list[Column]:
+    """The columns of a piece; values that mean missing are dropped. `row_of` tells where a row stands, for errors."""
+    return [_column(column, name, rule, row_of) for column, name in zip(raw.columns, raw.names, strict=True)]
 
 
-def _column(column: Any, name: str, rule: MissingRule, first: int) -> Column:
+def _column(column: Any, name: str, rule: MissingRule, row_of: Callable[[int], int]) -> Column:
     found = _whole(column)
     if found is None:
         indexed = index_column(column, name)
@@ -50,7 +50,7 @@ def _column(column: Any, name: str, rule: MissingRule, first: int) -> Column:
     values = tuple(None if value is None or rule.drops(value) else value for value in present)
     if not rule.said and any(value is not None and label_key(value) == label_key(-1) for value in values):
         place = next(place for place, value in enumerate(values) if value is not None and label_key(value)[1] == -1)
-        raise refuse_minus_one(name, first + int(np.argmax(indices == low + place)))
+        raise refuse_minus_one(name, row_of(int(np.argmax(indices == low + place))))
     return Column(indices, low, values)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from partita.core.distinct import distinct_rows
 from partita.core.ensemble import Ensemble
 from partita.core.errors import LabelError
 from partita.core.types import IntArray, frozen, sealed, smallest_type
-from partita.io.blocks import Block, LabelBlocks
+from partita.io.blocks import Block, LabelBlocks, naming_file
 from partita.kernels.growing import add_rows, hash_codes, place_slots
 from partita.streaming.coding import Vocabulary, coded, columns_of
 
@@ -60,14 +61,20 @@ class Looking:
     def _codes(self, block: Block, words: Vocabulary, picks: NDArray[np.int64] | None) -> IntArray:
         """The rows of a block, or some of them, under the labels met so far."""
         parts, done = [np.empty((0, len(words.names)), np.int8)], 0
-        for raw in self.source.pieces(block, picks):
-            if not raw.rows:
-                continue
-            columns = columns_of(raw, self.rule, block.first + done)
-            codes = words.learn([column.values for column in columns])
-            parts.append(coded(columns, codes, smallest_type(words.width)))
-            done += raw.rows
+        with naming_file(block):
+            for raw in self.source.pieces(block, picks):
+                if not raw.rows:
+                    continue
+                columns = columns_of(raw, self.rule, partial(_row, block, picks, done))
+                codes = words.learn([column.values for column in columns])
+                parts.append(coded(columns, codes, smallest_type(words.width)))
+                done += raw.rows
         return np.ascontiguousarray(np.concatenate(parts))
+
+
+def _row(block: Block, picks: NDArray[np.int64] | None, done: int, place: int) -> int:
+    """Where in its file a row stands, of which so many of the block were read before."""
+    return block.row + (done + place if picks is None else int(picks[done + place]))
 
 
 class Tally:

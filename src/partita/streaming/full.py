@@ -14,7 +14,7 @@ from partita.core.model import ColumnModel
 from partita.core.types import FloatArray, FrozenDict, IntArray, smallest_type
 from partita.engine.base import Engine
 from partita.federated.rows import METHODS
-from partita.io.blocks import Block, LabelBlocks, rows_of
+from partita.io.blocks import Block, LabelBlocks, naming_file, rows_of
 from partita.io.summary import plain, plain_recipe
 from partita.streaming import fitting_parts
 from partita.streaming.coding import coded, columns_of, known_codes
@@ -42,11 +42,12 @@ class Loading:
         parts: list[IntArray] = []
         sizes = tuple(map(len, self.classes))
         done = 0
-        for raw in self.source.pieces(block):
-            found = columns_of(raw, self.rule, block.first + done)
-            picked = [found[j] for j in self.columns]
-            parts.append(coded(picked, known_codes(picked, self.classes), smallest_type(max(sizes))))
-            done += raw.rows
+        with naming_file(block):
+            for raw in self.source.pieces(block):
+                found = columns_of(raw, self.rule, (block.row + done).__add__)
+                picked = [found[j] for j in self.columns]
+                parts.append(coded(picked, known_codes(picked, self.classes), smallest_type(max(sizes))))
+                done += raw.rows
         names = tuple(self.source.names[j] for j in self.columns)
         labels = np.ascontiguousarray(np.concatenate(parts))
         return Ensemble(labels, sizes, names, self.classes, np.ones(len(names)), missing=self.rule)

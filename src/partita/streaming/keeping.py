@@ -1,7 +1,8 @@
 """Where a streamed run stands, in a folder: what it is about, the first pass, and the fit; so that it can go on."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import io
-from partita.core.errors import FileError
+from partita.core.errors import EngineError, FileError, PartitaError
 from partita.io.labels import read_back, written
-from partita.io.parts import remove_parts
+from partita.io.parts import remove_halves, remove_parts
 from partita.io.source import guarded, naming
 from partita.streaming.counting import Tally
 
@@ -36,6 +37,8 @@ class Kept:
     def begin(self, about: Mapping[str, Any]) -> bool:
         """Whether a run of the same is there to go on with; another one's is refused."""
         path = self.place / ABOUT
+        for folder in (self.folder, self.place):
+            remove_halves(folder)
         if not path.exists():
             if any(self.folder.glob("part-*.parquet")):
                 raise FileError(f"{self.folder}: holds the parts of another result; remove them, or name another place")
@@ -109,8 +112,24 @@ class Kept:
         for name in (TALLY, FIT, MODEL, ABOUT):
             (self.place / name).unlink(missing_ok=True)
 
+    @contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """Within it, what a user can put right leaves nothing behind, unless rows have been placed already.
+
+        Then the next command need not be like this one. An engine that fails may come back, so all is kept.
+        """
+        try:
+            yield
+        except EngineError:
+            raise
+        except PartitaError:
+            if not any(self.folder.glob("part-*.parquet")):
+                self.end()
+            raise
+
     def end(self) -> None:
         """Remove the run's own files, when all is done."""
         for name in (TALLY, FIT, MODEL, ABOUT, "lock"):
             (self.place / name).unlink(missing_ok=True)
-        self.place.rmdir()
+        with suppress(OSError):
+            self.place.rmdir()

@@ -15,7 +15,7 @@ from partita.core.coding import MissingRule
 from partita.core.progress import report
 from partita.core.rng import named
 from partita.engine.base import Engine
-from partita.io.blocks import Block, LabelBlocks, rows_of
+from partita.io.blocks import Block, LabelBlocks, naming_file, rows_of
 from partita.io.parts import labels_table, part_path, read_totals, write_part
 from partita.streaming.coding import columns_of
 from partita.streaming.counting import Look, Looking, Tally
@@ -93,13 +93,14 @@ class Placing:
         if held is not None:
             return Totals(*held)
         found: list[Totals] = []
-        write_part(path, self._tables(block, found), lambda: tuple(add_totals(found)))
+        with naming_file(block):
+            write_part(path, self._tables(block, found), lambda: tuple(add_totals(found)))
         return add_totals(found)
 
     def _tables(self, block: Block, totals: list[Totals]) -> Iterator[pa.Table]:
         done = 0
         for raw in self.source.pieces(block):
-            placed = self.placer.place(columns_of(raw, self.rule, block.first + done))
+            placed = self.placer.place(columns_of(raw, self.rule, (block.row + done).__add__))
             done += raw.rows
             totals.append(placed.totals)
             yield labels_table(placed.labels, placed.confidence, placed.membership, raw.ids, self.id_name)

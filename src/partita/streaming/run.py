@@ -1,10 +1,9 @@
 """A consensus of a table in blocks: look at all of it, fit, place all of it; each step goes on where it was stopped."""
 
 import json
-import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -54,7 +53,8 @@ def run(source: LabelBlocks, plan: Plan, engine: Engine, output: Path | None) ->
             if not source.signature:
                 kept.forget(len(source.blocks))
             kept.begin(plan.about(source))
-            found = _Run(source, plan, engine, kept).streamed()
+            with kept.unless_refused():
+                found = _Run(source, plan, engine, kept).streamed()
             if output is None:
                 parts = [table.column(CONSENSUS).to_numpy() for table in read_parts(folder, len(source.blocks))]
                 found = replace(found, labels=np.concatenate(parts))
@@ -79,9 +79,11 @@ def _folder(output: Path | None, kind: str | None) -> Iterator[Path]:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot make this folder ({error.strerror}); give another output") from None
-    yield folder
-    if kind is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):  # where a run is kept it is not empty
+            folder.rmdir()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,7 +201,7 @@ class _Run:
         """The model with its clusters numbered as they come in the first block, those it lacks last."""
         placer, found, done = ByModel.of(model, self.weights, None, False, False), [], 0
         for raw in self.source.pieces(self.source.blocks[0]):
-            found.append(placer.place(columns_of(raw, self.rule, done)).labels)
+            found.append(placer.place(columns_of(raw, self.rule, int)).labels)
             done += raw.rows
         return model.in_order(by_appearance(np.concatenate(found), model.width)[1])
 
