@@ -2,9 +2,9 @@
 
 Of each kernel the bytes and operations of one row are counted from its code, for r = 20 clusterings of 10 labels and
 k = 10 clusters, of 16 padded numbers the 12 that are read where the kernel pads. `streamed` are bytes that come from or
-go to main memory (rows, and what is kept for each row), `near` bytes of tables and counts that stay in the processor's caches. An operation is
-one addition, multiplication, comparison or the like on one number; an exponential counts 34, a logarithm 25, a
-digamma 70, a division or root 1.
+go to main memory (rows, and what is kept for each row), `near` bytes of tables and counts that stay in the processor's
+caches. An operation is one addition, multiplication, comparison or the like on one number; an exponential counts 34, a
+logarithm 25, a digamma 70, a division or root 1.
 """
 
 import json
