@@ -67,8 +67,8 @@ def expect_rows(
     likelihood, leaders = 0.0, np.uint64(0)
     for first in range(start, stop, BLOCK):
         rows, at = min(BLOCK, stop - first), first * columns
-        score_rows(labels, at, columns, starts, tables, bias, scores, rows)
-        lead_rows(scores, width, tops, leads, rows)
+        score_rows(labels, at, columns, starts, tables, bias, k, scores, rows)
+        lead_rows(scores, width, k, tops, leads, rows)
         for b in range(rows):
             leaders += np.uint64(mix((first + b) * k + leads[b]))
             for c in range(k):
@@ -84,7 +84,7 @@ def expect_rows(
                 shares[b * width + c] = close[b * k + c] * scale
             for c in range(k):
                 masses[c] += shares[b * width + c]
-        spread_shares(labels, at, columns, starts, expected, shares, width, rows)
+        spread_shares(labels, at, columns, starts, expected, shares, width, k, rows)
     return likelihood, leaders  # type: ignore[return-value]  # uint64 in the machine, int to the reader
 
 

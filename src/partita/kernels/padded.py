@@ -16,7 +16,7 @@ BLOCK: Final = 32
 
 @kernel
 def score_rows(
-    labels: Array, at: int, columns: int, starts: Array, tables: Array, bias: Array, out: Array, rows: int
+    labels: Array, at: int, columns: int, starts: Array, tables: Array, bias: Array, k: int, out: Array, rows: int
 ) -> None:
     """Write to `out`, one row behind the other, the bias plus the table rows of the labels of consecutive rows.
 
@@ -29,6 +29,9 @@ def score_rows(
     elif width == 8:
         for b in range(0, paired, 2):
             sum_rows(labels, at + b * columns, columns, starts, tables, 8, bias, 0, out, 8 * b, 2, 8)
+    elif width == 16 and k <= 12:
+        for b in range(0, paired, 2):
+            sum_rows(labels, at + b * columns, columns, starts, tables, 16, bias, 0, out, 16 * b, 2, 12)
     elif width == 16:
         for b in range(0, paired, 2):
             sum_rows(labels, at + b * columns, columns, starts, tables, 16, bias, 0, out, 16 * b, 2, 16)
@@ -48,7 +51,7 @@ def score_rows(
 
 @kernel
 def spread_shares(
-    labels: Array, at: int, columns: int, starts: Array, tables: Array, shares: Array, width: int, rows: int
+    labels: Array, at: int, columns: int, starts: Array, tables: Array, shares: Array, width: int, k: int, rows: int
 ) -> None:
     """Add each row's shares, one row behind the other in `shares`, to the table rows of its labels."""
     for b in range(rows):
@@ -57,6 +60,8 @@ def spread_shares(
             spread_row(labels, here, columns, starts, tables, 4, shares, place, 0, 4)
         elif width == 8:
             spread_row(labels, here, columns, starts, tables, 8, shares, place, 0, 8)
+        elif width == 16 and k <= 12:
+            spread_row(labels, here, columns, starts, tables, 16, shares, place, 0, 12)
         elif width == 16:
             spread_row(labels, here, columns, starts, tables, 16, shares, place, 0, 16)
         else:
@@ -68,11 +73,14 @@ def spread_shares(
 
 
 @kernel
-def lead_rows(scores: Array, width: int, tops: Array, winners: Array, rows: int) -> None:
+def lead_rows(scores: Array, width: int, k: int, tops: Array, winners: Array, rows: int) -> None:
     """The largest score of each row, and which is the first that is as large."""
     if width == 4:
         for b in range(rows):
             tops[b], winners[b] = lead(scores, 4 * b, 4)
+    elif width == 16 and k <= 12:
+        for b in range(rows):
+            tops[b], winners[b] = lead(scores, 16 * b, 12)
     elif width == 16:
         for b in range(rows):
             tops[b], winners[b] = lead(scores, 16 * b, 16)

@@ -75,13 +75,13 @@ def place_rows(
     width, columns = bias.shape[0], starts.shape[0]
     shares = np.empty(BLOCK * clusters)
     scores, tops, winners = np.empty(BLOCK * width), np.empty(BLOCK), np.empty(BLOCK, np.int64)
-    lead_rows(bias, width, tops, winners, 1)
+    lead_rows(bias, width, clusters, tops, winners, 1)
     lowest, default = tops[0], winners[0]
     likelihood, never = 0.0, 0
     for first in range(start, stop, BLOCK):
         rows, at = min(BLOCK, stop - first), first * columns
-        score_rows(labels, at, columns, starts, tables, bias, scores, rows)
-        lead_rows(scores, width, tops, winners, rows)
+        score_rows(labels, at, columns, starts, tables, bias, clusters, scores, rows)
+        lead_rows(scores, width, clusters, tops, winners, rows)
         for b in range(rows):
             if tops[b] == lowest and winners[b] == default and not any_known(labels, at + b * columns, columns):
                 winners[b] = -1

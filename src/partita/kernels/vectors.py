@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 
 DOUBLE, INDEX, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 LANES: Final = 8
-"""Numbers in a vector, where the table is so wide."""
+"""Numbers in a vector; the last of a row may be half as long."""
 
 
 class Code(NamedTuple):
@@ -43,10 +43,12 @@ class Code(NamedTuple):
 
     def pieces(self, data: Any, place: Any, width: int) -> list[Any]:
         """The addresses of the vectors that `width` numbers from `place` on are made of."""
-        found, lanes = [], min(width, LANES)
-        for shift in range(0, width, lanes):
+        found, shift = [], 0
+        while shift < width:
+            lanes = LANES if width - shift >= LANES else LANES // 2
             address = self.builder.gep(data, [self.builder.add(place, INDEX(shift))])
             found.append(self.builder.bitcast(address, ir.VectorType(DOUBLE, lanes).as_pointer()))
+            shift += lanes
         return found
 
     def load(self, data: Any, place: Any, width: int) -> list[Any]:
@@ -63,14 +65,21 @@ class Code(NamedTuple):
         """The larger of two, element by element."""
         return self.builder.select(self.builder.fcmp_ordered(">", one, other), one, other)
 
-    def largest(self, vector: Any) -> Any:
-        """The largest element."""
-        while vector.type.count > 1:
+    def folded(self, vector: Any, lanes: int) -> Any:
+        """The larger of the two halves, and so on, until so many elements are left."""
+        while vector.type.count > lanes:
             half = vector.type.count // 2
             spans = (range(half), range(half, 2 * half))
             low, high = (self.builder.shuffle_vector(vector, vector, picks(span)) for span in spans)
             vector = self.larger(low, high)
-        return self.builder.extract_element(vector, SHORT(0))
+        return vector
+
+    def largest(self, vectors: list[Any]) -> Any:
+        """The largest element of vectors, of which none is longer than those before."""
+        top = vectors[0]
+        for vector in vectors[1:]:
+            top = self.larger(self.folded(top, vector.type.count), vector)
+        return self.builder.extract_element(self.folded(top, 1), SHORT(0))
 
     def repeated(self, value: Any, lanes: int) -> Any:
         """A vector with one value everywhere."""
@@ -197,14 +206,12 @@ def lead(typing: Any, scores: Any, place: Any, width: Any) -> Any:
     def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         code = Code(context, builder, signature.args, values)
         vectors = code.load(code.data(0), values[1], wide)
-        top = vectors[0]
-        for vector in vectors[1:]:
-            top = code.larger(top, vector)
-        top, found, lanes = code.largest(top), INDEX(0), vectors[0].type.count
-        for i, vector in enumerate(vectors):
-            equal = builder.fcmp_ordered("==", vector, code.repeated(top, lanes))
-            bits = builder.zext(builder.bitcast(equal, ir.IntType(lanes)), INDEX)
-            found = builder.or_(found, builder.shl(bits, INDEX(i * lanes)))
+        top, found, shift = code.largest(vectors), INDEX(0), 0
+        for vector in vectors:
+            equal = builder.fcmp_ordered("==", vector, code.repeated(top, vector.type.count))
+            bits = builder.zext(builder.bitcast(equal, ir.IntType(vector.type.count)), INDEX)
+            found = builder.or_(found, builder.shl(bits, INDEX(shift)))
+            shift += vector.type.count
         winner = builder.cttz(found, ir.IntType(1)(1))
         return context.make_tuple(builder, signature.return_type, [top, winner])
 
