@@ -1,5 +1,7 @@
 """The Dask engine over real worker processes on this machine: what crosses, who dies, what is told."""
 
+import gc
+import json
 import os
 import pickle
 import signal
@@ -36,8 +38,12 @@ def engine(opened):
 def settle(engine):
     """Wait for two workers whose starters know of it: Dask replaces none that dies before."""
     nannies = engine.cluster.local.workers
-    working.wait_until(lambda: [nanny.status.name for nanny in nannies.values()] == ["running"] * 2)
-    working.wait_until(lambda: len(engine.cluster.alive()) == 2)
+
+    def known():
+        begun = {nanny.worker_address for nanny in nannies.values() if nanny.process.status.name == "running"}
+        return len(begun) == 2 and begun == set(engine.cluster.alive())
+
+    working.wait_until(known)
 
 
 def workers_of(engine):
@@ -126,6 +132,7 @@ def test_the_scheduler_remembers_one_task_a_part_however_many_steps(engine):
 
 
 def tasks_few(engine, most):
+    gc.collect()  # futures of earlier tests, in the tracebacks of what those caught
     count = engine.cluster.client.run_on_scheduler(working.tasks_of)
     return (count or -1) if count < most else None
 
@@ -181,13 +188,24 @@ def processes(tmp_path):
 
     def start(module, *more):
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONWARNINGS": "ignore"}
-        command = [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", str(tmp_path / "at.json"), *more]
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.{module}",
+            "--scheduler-file",
+            str(tmp_path / "at.json"),
+            *more,
+        ]
         begun.append(
-            subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.Popen(
+                command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
         )
 
     start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    working.wait_until(lambda: "address" in ((tmp_path / "at.json").exists() and (tmp_path / "at.json").read_text() or ""))
+    working.wait_until(
+        lambda: "address" in ((tmp_path / "at.json").exists() and (tmp_path / "at.json").read_text() or "")
+    )
     yield begun, lambda: start("dask_worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"), scheduler_at(tmp_path)
     for process in begun:
         process.kill()
@@ -195,8 +213,6 @@ def processes(tmp_path):
 
 
 def scheduler_at(folder):
-    import json
-
     return json.loads((folder / "at.json").read_text())["address"]
 
 
@@ -233,7 +249,7 @@ pids = engine.cluster.client.run(os.getpid)
 with engine:
     {body}
 """
-INTERRUPTED = 'list(engine.map(partial(working.touch, str(folder)), range(50)))'
+INTERRUPTED = "list(engine.map(partial(working.touch, str(folder)), range(50)))"
 QUIET = """parts = engine.hold(working.load, list(range(6)))
     parts.step(working.wander, 0.1, working.total)
     os.kill(list(pids.values())[0], signal.SIGKILL)
@@ -276,4 +292,3 @@ def test_ctrl_c_ends_the_run_and_its_workers(tmp_path):
     assert len(list(tmp_path.glob("begun-*"))) < 10
     for pid in (tmp_path / "workers").read_text().split():
         working.wait_until(partial(gone, pid))
-

@@ -53,6 +53,14 @@ def test_the_same_bits_as_serial(engine, count):
         assert run_of_steps(engine, count) == run_of_steps(oracle, count)
 
 
+def test_a_cluster_started_here_gives_the_same_bits():
+    """What of Dask is tested every time; all else of it is slow."""
+    pytest.importorskip("distributed")
+    with opened("dask") as engine, opened("serial") as oracle:
+        assert list(engine.map(working.square, range(5))) == [0, 1, 4, 9, 16]
+        assert run_of_steps(engine, 9) == run_of_steps(oracle, 9)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_any_number_of_threads_gives_the_same_bits(workers):
     with open_engine("threads", workers=workers) as engine, opened("serial") as oracle:

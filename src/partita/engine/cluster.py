@@ -80,6 +80,10 @@ class Cluster:
 
     def _started(self, workers: int) -> str:
         """A cluster of processes with one thread each, deaf to Ctrl-C; only this machine can reach it."""
+        import dask
+
+        # else Dask gives a worker up for good that is not back 15 s after it died, or dies again just then
+        self.opened.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "30 days"}))
         try:
             with starting():
                 cluster = self.dask.LocalCluster(
@@ -211,8 +215,8 @@ class Cluster:
         raise error
 
     def cancel(self, futures: Sequence[Any]) -> None:
-        """Give up tasks, and wait for those that have begun."""
-        with suppress(OSError, CancelledError, TimeoutError):
+        """Give up tasks, and wait for those that have begun; a cluster that is away has none."""
+        with suppress(Exception):  # what led here is raised again, and tells more
             self.client.cancel(list(futures), force=True)
             self.client.run(at_worker.quiet, self.session, on_error="ignore")
 
