@@ -170,14 +170,16 @@ def test_closing_a_map_cancels_what_waits_and_waits_for_what_runs(engine, tmp_pa
 
 
 def test_workers_that_always_die_end_the_run(monkeypatch):
-    with open_engine("dask", workers=2) as engine:
-        with pytest.raises(EngineError, match="died, one after the other; give them more memory"):
-            list(engine.map(working.die, [1]))
+    with (
+        open_engine("dask", workers=2) as engine,
+        pytest.raises(EngineError, match="died, one after the other; give"),
+    ):
+        list(engine.map(working.die, [1]))
     monkeypatch.setattr("partita.engine.dask_parts.TRIES", 2)
-    monkeypatch.setattr(clusters, "ABANDONED", 20.0)  # Dask starts none again that dies in the moment of its start
+    monkeypatch.setattr(clusters, "ABANDONED", 8.0)  # Dask starts none again that dies in the moment of its start
     with open_engine("dask", workers=2) as engine:
         parts = engine.hold(working.load, [0, 1])
-        with pytest.raises(EngineError, match="died 2 times in one step|has had no workers for 20 s"):
+        with pytest.raises(EngineError, match=r"died 2 times in one step|has had no workers for 8 s"):
             parts.step(working.die_in_step, None, working.total)
 
 
@@ -204,7 +206,7 @@ def processes(tmp_path):
 
     start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     working.wait_until(
-        lambda: "address" in ((tmp_path / "at.json").exists() and (tmp_path / "at.json").read_text() or "")
+        lambda: "address" in (((tmp_path / "at.json").exists() and (tmp_path / "at.json").read_text()) or "")
     )
     yield begun, lambda: start("dask_worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"), scheduler_at(tmp_path)
     for process in begun:

@@ -63,7 +63,7 @@ def test_memberships_are_fitted_too(serial, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_it_is_the_fit_of_sites_that_hold_the_parts(serial, method):
     """Up to eight shares are added in the order of the sites: every bit agrees."""
-    cut = CUTS["seventeen"][:4] + [np.concatenate(CUTS["seventeen"][4:])]
+    cut = [*CUTS["seventeen"][:4], np.concatenate(CUTS["seventeen"][4:])]
     k = None if method == "nbce-vb" else 3
     plan = Plan((), "rows", method, k, transport="float", seed=5, start="random")
     outcome = simulate(table(n=N, weights=WEIGHTS), plan, rows=cut).outcome
@@ -215,7 +215,7 @@ def test_clusterings_that_say_nothing_and_other_codes_are_refused(serial):
     with pytest.raises(TableError, match="clustering 'c1' has no label or no weight"):
         terms_of(ensemble.names, ensemble.classes, [1, 0, 1, 1, 1, 1], asked)
     terms, _ = under(ensemble, asked)
-    with pytest.raises(TableError, match="^block 2: labels are coded otherwise"):
+    with pytest.raises(TableError, match=r"^block 2: labels are coded otherwise"):
         hold_rows(serial, load_mixed, [ensemble, ensemble.columns([1, 0, 2, 3, 4, 5])], terms)
 
 

@@ -123,7 +123,8 @@ class Cluster:
             client.wait_for_workers(1, timeout=JOIN)
         except TimeoutError:
             raise EngineError(
-                f"the Dask scheduler at {address} has no workers after {JOIN:g} s; start some with: dask worker {address}"
+                f"the Dask scheduler at {address} has no workers after {JOIN:g} s; start some with: "
+                f"dask worker {address}"
             ) from None
         return client
 
