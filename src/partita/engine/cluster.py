@@ -1,6 +1,7 @@
 """A connection to a Dask cluster: opened with clear errors, waited on with an eye on who is alive, and silent."""
 
 import logging
+import socket
 import time
 import uuid
 import warnings
@@ -109,6 +110,7 @@ class Cluster:
 
     def _connected(self, address: str) -> Any:
         try:
+            self._greeted(address)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # other versions of other packages: Dask warns of each
                 client = self.dask.Client(address, timeout=CONNECT, set_as_default=False)
@@ -127,6 +129,14 @@ class Cluster:
                 f"dask worker {address}"
             ) from None
         return client
+
+    def _greeted(self, address: str) -> None:
+        """Refuse one that does not speak first, as a scheduler does: Dask's client would wait for it for ever."""
+        scheme, location = self.dask.comm.parse_address(address)
+        if scheme == "tcp":
+            with socket.create_connection(self.dask.comm.addressing.parse_host_port(location, 8786), CONNECT) as line:
+                if not line.recv(1):
+                    raise OSError("it hangs up")
 
     def _check_versions(self) -> None:
         """Refuse workers, and a scheduler, with another partita or none."""
