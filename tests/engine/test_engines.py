@@ -53,6 +53,14 @@ def test_the_same_bits_as_serial(engine, count):
         assert run_of_steps(engine, count) == run_of_steps(oracle, count)
 
 
+def test_a_cluster_started_here_gives_the_same_bits():
+    """What of Dask is tested every time; all else of it is slow."""
+    pytest.importorskip("distributed")
+    with opened("dask") as engine, opened("serial") as oracle:
+        assert list(engine.map(working.square, range(5))) == [0, 1, 4, 9, 16]
+        assert run_of_steps(engine, 9) == run_of_steps(oracle, 9)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_any_number_of_threads_gives_the_same_bits(workers):
     with open_engine("threads", workers=workers) as engine, opened("serial") as oracle:
@@ -69,13 +77,13 @@ def test_shares_come_in_order(engine):
 def test_errors_keep_their_kind_and_name_the_block(engine):
     with pytest.raises(LabelError, match=r"^block 4: row 7: label 'x' is no label; mend it$"):
         list(engine.map(working.refuse_three, range(9)))
-    with pytest.raises(LabelError, match="^block 4: row 7"):
+    with pytest.raises(LabelError, match=r"^block 4: row 7"):
         engine.hold(working.refuse_three, range(9))
     parts = engine.hold(working.load, list(range(9)))
-    with pytest.raises(LabelError, match="^block 5: this part is bad"):
+    with pytest.raises(LabelError, match=r"^block 5: this part is bad"):
         parts.step(working.refuse_part, None, working.total)
     parts.release()
-    with pytest.raises(ZeroDivisionError, match="^a bug$"):
+    with pytest.raises(ZeroDivisionError, match=r"^a bug$"):
         list(engine.map(working.fail_at_three, range(9)))
     assert list(engine.map(working.square, [2])) == [4]
 

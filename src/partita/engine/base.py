@@ -31,7 +31,7 @@ class Parts(Protocol[P_co]):
         `add` is applied in a tree whose shape depends on the number of parts alone (`partita.engine.trees`) and leaves
         what it is given unchanged. `function` does not write to the state that it was given: it makes a new one, or
         gives back the very same object where nothing changed. Where a step raises, the parts are good for nothing but
-        to be released.
+        to be released. There must be one part at least.
         """
 
     def each(self, function: Callable[[P_co, Any], R]) -> Iterator[R]:

@@ -1,6 +1,7 @@
 """A connection to a Dask cluster: opened with clear errors, waited on with an eye on who is alive, and silent."""
 
 import logging
+import socket
 import time
 import uuid
 import warnings
@@ -80,6 +81,10 @@ class Cluster:
 
     def _started(self, workers: int) -> str:
         """A cluster of processes with one thread each, deaf to Ctrl-C; only this machine can reach it."""
+        import dask
+
+        # else Dask gives a worker up for good that is not back 15 s after it died, or dies again just then
+        self.opened.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "30 days"}))
         try:
             with starting():
                 cluster = self.dask.LocalCluster(
@@ -105,6 +110,7 @@ class Cluster:
 
     def _connected(self, address: str) -> Any:
         try:
+            self._greeted(address)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # other versions of other packages: Dask warns of each
                 client = self.dask.Client(address, timeout=CONNECT, set_as_default=False)
@@ -119,9 +125,18 @@ class Cluster:
             client.wait_for_workers(1, timeout=JOIN)
         except TimeoutError:
             raise EngineError(
-                f"the Dask scheduler at {address} has no workers after {JOIN:g} s; start some with: dask worker {address}"
+                f"the Dask scheduler at {address} has no workers after {JOIN:g} s; start some with: "
+                f"dask worker {address}"
             ) from None
         return client
+
+    def _greeted(self, address: str) -> None:
+        """Refuse one that does not speak first, as a scheduler does: Dask's client would wait for it for ever."""
+        scheme, location = self.dask.comm.parse_address(address)
+        if scheme == "tcp":
+            with socket.create_connection(self.dask.comm.addressing.parse_host_port(location, 8786), CONNECT) as line:
+                if not line.recv(1):
+                    raise OSError("it hangs up")
 
     def _check_versions(self) -> None:
         """Refuse workers, and a scheduler, with another partita or none."""
@@ -211,8 +226,8 @@ class Cluster:
         raise error
 
     def cancel(self, futures: Sequence[Any]) -> None:
-        """Give up tasks, and wait for those that have begun."""
-        with suppress(OSError, CancelledError, TimeoutError):
+        """Give up tasks, and wait for those that have begun; a cluster that is away has none."""
+        with suppress(Exception):  # what led here is raised again, and tells more
             self.client.cancel(list(futures), force=True)
             self.client.run(at_worker.quiet, self.session, on_error="ignore")
 

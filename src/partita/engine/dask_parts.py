@@ -40,7 +40,7 @@ class DaskParts(Generic[P]):
         try:
             self._locate()
         except BaseException:
-            self.release()
+            cluster.cancel(self.cells)
             raise
 
     def __len__(self) -> int:

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.random import Generator
 
+from partita.core.consensus import by_appearance
 from partita.core.counting import label_columns
 from partita.core.errors import FederatedError
 from partita.core.types import FloatArray, IntArray
@@ -55,6 +56,7 @@ def spectral_clusters(hub: Totals, rows: Elsewhere, k: int, rng: Generator) -> C
     points /= np.maximum(np.sqrt((points**2).sum(axis=1, keepdims=True)), 1e-300)
     masses = np.maximum(np.diag(shared), 0.0)
     groups = np.arange(size) if k == size else weighted_kmeans(points, masses + 1e-9, k, rng, TRIES)
+    groups, _ = by_appearance(groups, k)  # of tries that found the same, rounding picks one: it must not name clusters
     centers = np.stack([_center(points, masses, groups == cluster) for cluster in range(k)])
     tables = np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
     last = np.inf

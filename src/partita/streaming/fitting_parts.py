@@ -64,7 +64,8 @@ def terms_of(
         raise MethodError(f"{wanted.method} cannot be fitted part by part; choose one of {', '.join(METHODS)}")
     if wanted.k is None and wanted.method != "nbce-vb":
         raise ParameterError(f"{wanted.method} needs the number of clusters; give k")
-    if wanted.k is not None and wanted.k < 1:
+    whole = isinstance(wanted.k, (int, np.integer)) and not isinstance(wanted.k, bool)
+    if wanted.k is not None and not (whole and wanted.k >= 1):
         raise ParameterError(f"k={wanted.k!r} is not a whole number >= 1; give how many clusters you want")
     for name, labels, weight in zip(names, classes, weights, strict=True):
         if not labels or not weight > 0:
