@@ -31,6 +31,15 @@ def hash_codes(codes: Array, hashes: Array) -> None:
 
 
 @kernel
+def same_row(kept: Array, number: int, codes: Array, i: int) -> bool:
+    """Whether row `number` of one table is row `i` of the other."""
+    j = 0
+    while j < codes.shape[1] and kept[number, j] == codes[i, j]:
+        j += 1
+    return j == codes.shape[1]  # type: ignore[no-any-return]  # a truth value to the machine
+
+
+@kernel
 def add_rows(codes: Array, counts: Array, hashes: Array, slots: Array, kept: Array, totals: Array, found: int) -> int:
     """Add rows, each standing for `counts[i]` objects, to the `found` different ones in `kept`.
 
@@ -49,12 +58,7 @@ def add_rows(codes: Array, counts: Array, hashes: Array, slots: Array, kept: Arr
                 totals[found] = counts[i]
                 found += 1
                 break
-            same = True
-            for j in range(codes.shape[1]):
-                if kept[number, j] != codes[i, j]:
-                    same = False
-                    break
-            if same:
+            if same_row(kept, number, codes, i):
                 totals[number] += counts[i]
                 break
             slot = (slot + np.uint64(1)) & mask
@@ -81,12 +85,7 @@ def find_rows(codes: Array, hashes: Array, slots: Array, kept: Array, numbers: A
         numbers[i] = -1
         while slots[slot] >= 0:
             number = slots[slot]
-            same = True
-            for j in range(codes.shape[1]):
-                if kept[number, j] != codes[i, j]:
-                    same = False
-                    break
-            if same:
+            if same_row(kept, number, codes, i):
                 numbers[i] = number
                 break
             slot = (slot + np.uint64(1)) & mask

@@ -2,11 +2,12 @@
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +27,13 @@ from partita.metrics.ensemble import anmi_of
 from partita.metrics.table import from_cells
 from partita.streaming.coding import columns_of
 from partita.streaming.counting import Tally
-from partita.streaming.fitting import fit_distinct, fit_sample
+from partita.streaming.fitting import Fitted, fit_distinct, fit_sample
 from partita.streaming.full import SPLITS, fit_full
 from partita.streaming.keeping import Kept
 from partita.streaming.passes import Placing, look, place, sample_places
 from partita.streaming.placing import ByModel, ByRow, Placer, Totals, agreement
 from partita.streaming.planning import Plan
 from partita.streaming.result import Fit, Streamed
-
-MADE: Final = ("distinct", "sample", "full")
 
 
 def run(source: LabelBlocks, plan: Plan, engine: Engine, output: Path | None) -> Streamed:
@@ -174,28 +173,24 @@ class _Run:
     def _by_sample(self, tally: Tally, held: Any) -> _Ready:
         """By a fit to a sample."""
         sample = tally.ensemble(tally.sample(), None, self.rule, self.weights)
-        if held is None:
-            fitted = fit_sample(sample, self.plan.wanted, tally.rows)
-            assert fitted.model is not None
-            told, model = fitted.told, self._first_come(fitted.model)
-            self.kept.save_fit(told, {}, model)
-        else:
-            told, _, model = held
-        return _Ready("sample", told, self._placer(model, sample), model)
+        return self._by_model("sample", held, lambda: fit_sample(sample, self.plan.wanted, tally.rows), sample)
 
     def _by_all(self, tally: Tally, held: Any) -> _Ready:
         """By a fit to all rows, part by part."""
+        make = partial(fit_full, self.source, tally, self.rule, self.weights, self.plan.wanted, self.engine)
+        return self._by_model("full", held, make, None)
+
+    def _by_model(self, fit: Fit, held: Any, make: Callable[[], Fitted], sample: Ensemble | None) -> _Ready:
+        """By the model of a fit, which is made unless it was kept."""
         if held is None:
-            fitted = fit_full(self.source, tally, self.rule, self.weights, self.plan.wanted, self.engine)
+            fitted = make()
             assert fitted.model is not None
             told, model = fitted.told, self._first_come(fitted.model)
             self.kept.save_fit(told, {}, model)
         else:
             told, _, model = held
-        return _Ready("full", told, self._placer(model, None), model)
-
-    def _placer(self, model: ColumnModel, sample: Ensemble | None) -> ByModel:
-        return ByModel.of(model, self.weights, sample, self.plan.confidence, self.plan.membership)
+        placer = ByModel.of(model, self.weights, sample, self.plan.confidence, self.plan.membership)
+        return _Ready(fit, told, placer, model)
 
     def _first_come(self, model: ColumnModel) -> ColumnModel:
         """The model with its clusters numbered as they come in the first block, those it lacks last."""
