@@ -77,7 +77,7 @@ def open_ensembles(labels, method, k):
         clusterings.labels[str(j)] = labels[:, j].astype(int)
         clusterings.params[str(j)] = {}
     if method == "mm":
-        np.random.seed(0)
+        np.random.seed(0)  # noqa: NPY002 - it draws from NumPy's global generator
         return np.asarray(clusterings.mixture_model(K=k).labels["mixture_model"]).ravel()
     linked = clusterings.co_occurrence_matrix("parent").link("average")
     return fcluster(linked, k, "maxclust")
@@ -133,6 +133,9 @@ RIVALS = {
     "tomotopy": tomotopy_lda,
     "pyckmeans": pyckmeans_consensus,
 }
+NEWER = ("lwea", "ptgp", "usenc", "ecpcs_mc", "kcc_uh")
+"""Methods of py-cluster-ensemble that have no counterpart here: contestants of their own."""
+RIVALS.update({"py-cluster-ensemble " + name: py_cluster_ensemble for name in NEWER})
 
 
 def version_of(name):

@@ -1,8 +1,8 @@
 """Rivals that live in other environments, run by the interpreters named in PARTITA_RIVALS.
 
-Those in Python go through `adapter.py`, those in R (an interpreter called Rscript) through `adapter.R`. Our own methods,
-and what one would write with SciPy and scikit-learn, go through `worker.py` in the running Python, so that all are
-measured by the same lines.
+Those in Python go through `adapter.py`, those in R (an interpreter called Rscript) through `adapter.R`. Our own
+methods, and what one would write with SciPy and scikit-learn, go through `worker.py` in the running Python, so that all
+are measured by the same lines.
 """
 
 import json
@@ -153,20 +153,22 @@ def _started(interpreter: str, words: tuple[str, ...], folder: Path) -> subproce
     if _in_r(interpreter) and shutil.which(interpreter):  # R cannot bound itself, as the adapter in Python does
         kilobytes = int(float(words[-5 if len(words) > 4 else -2]) * 2**20)
         command = ["sh", "-c", f'ulimit -v {kilobytes}; exec "$0" "$@"', *command]
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=(folder / "errors.txt").open("w"),
-        text=True,
-        start_new_session=True,
-    )
+    with (folder / "errors.txt").open("w") as errors:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
 
 
 def _stopped(child: subprocess.Popen[str]) -> None:
-    """End the child and all that it has started."""
-    os.killpg(child.pid, signal.SIGKILL)
+    """End the child, if it has not ended, and all that it has started."""
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)
     child.communicate()
 
 
@@ -199,32 +201,33 @@ def _answered(
 ) -> Iterator[Reported]:
     """Answers to files, each told when it comes; the first one only, with failure "absent", where there is no rival."""
     over, child = time.monotonic() + total, None
-    for path in paths:
-        report = path.with_suffix(".json")
-        late = time.monotonic() + limit
-        while not report.exists():
-            now = time.monotonic()
-            if child is None:
-                try:
+    try:
+        for path in paths:
+            report, late = path.with_suffix(".json"), time.monotonic() + limit
+            while not report.exists():
+                if child is None:
                     child = _started(interpreter, (*words, str(GIGABYTES), str(path.parent)), path.parent)
-                except OSError as error:
-                    report.write_text(json.dumps({"absent": f"{interpreter}: {error.strerror}"}))
-            elif now > over:
-                _stopped(child)
-                return
-            elif now > late:
-                _stopped(child)
-                report.write_text(json.dumps({"failure": f"did not finish in {limit:.0f} s"}))
-                child = None
-            elif child.poll() is not None and not report.exists():
-                report.write_text(json.dumps({"failure": _last_words(child, path.parent)}))
-                child = None
-            else:
+                if time.monotonic() > over:
+                    return
+                if why := _hindered(child, report, limit if time.monotonic() > late else None):
+                    _stopped(child)
+                    child = None
+                    report.write_text(json.dumps({"failure": why}))
                 time.sleep(0.01)
-        told = json.loads(report.read_text())
-        if "absent" in told:
-            yield Reported(told["absent"], failure="absent")
-            return
-        yield Reported(None if "failure" in told else _answer(path.with_suffix(".answer")), **told)
-    if child is not None:
-        child.communicate()
+            told = json.loads(report.read_text())
+            if "absent" in told:
+                yield Reported(told["absent"], failure="absent")
+                return
+            yield Reported(None if "failure" in told else _answer(path.with_suffix(".answer")), **told)
+    except OSError as error:
+        yield Reported(f"{interpreter}: {error.strerror}", failure="absent")
+    finally:
+        if child is not None:
+            _stopped(child)
+
+
+def _hindered(child: subprocess.Popen[str], report: Path, limit: float | None) -> str:
+    """Why no answer will come; a report that came in the meantime is one."""
+    if child.poll() is not None:
+        return "" if report.exists() else _last_words(child, report.parent)
+    return "" if limit is None else f"did not finish in {limit:.0f} s"
