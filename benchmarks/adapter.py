@@ -219,7 +219,10 @@ def measure_one(rivals, rival, method, k, limit, patience, paths):
 
     def work():
         solve(labels[:: max(1, len(labels) // 300)], method, int(k))
-        found, figures = measured(solve, labels, method, int(k), float(patience))
+        try:
+            found, figures = measured(solve, labels, method, int(k), float(patience))
+        except ImportError as error:  # it is there, it has just run: what could not be loaded is for want of memory
+            raise RuntimeError("on the whole table, " + str(error)) from error
         return found, dict(figures, versions=versions(rival))
 
     reported(work, str(answer), report, limit)

@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,8 @@ class Grid:
     log: Log
     entries: Sequence[Entry]
     sizes: Sequence[int] = SIZES
+    minutes: float = float("inf")
+    """After so long no run is begun."""
     bounds: Bounds = field(default_factory=lambda: Bounds(60.0, 12.0, 2.0))
 
 
@@ -49,6 +52,7 @@ def refusal(entry: Entry, n: int, before: Iterable[Record], seconds: float) -> s
 
 def run(grid: Grid, ask: Any = outside) -> None:
     """Every run that the log has not; the smallest tables first."""
+    over = time.monotonic() + 60 * grid.minutes
     with tempfile.TemporaryDirectory() as folder:
         for n in sorted(grid.sizes):
             done = {(each["method"], each["program"]) for each in grid.log if each["part"] == "grid" and each["n"] == n}
@@ -59,7 +63,8 @@ def run(grid: Grid, ask: Any = outside) -> None:
             for entry in due:
                 before = [each for each in grid.log if each["part"] == "grid"]
                 record = {"part": "grid", "method": entry.method, "program": entry.program, "n": n, "load": load()}
-                if reason := refusal(entry, n, before, grid.bounds.seconds):
+                late = "not tried: the time for the whole table was over" if time.monotonic() > over else ""
+                if reason := refusal(entry, n, before, grid.bounds.seconds) or late:
                     record |= {"failure": reason}
                 else:
                     record |= measured(entry, labels, truth, grid.bounds, ask)

@@ -1,5 +1,6 @@
 """docs/benchmarks.md from docs/benchmarks.json and the prose of benchmarks/page.md."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -8,6 +9,7 @@ from benchmarks import notes, pool_tables
 from benchmarks.contestants import OTHER, OURS, PLAIN, Entry, entries
 from benchmarks.standing import CLAIM, Pair, Results, Runs, ahead, by_key, pairs, short, table
 
+OBJECTIVES = ("expected loss", "log likelihood")
 TEMPLATE = Path(__file__).with_name("page.md")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -112,7 +114,7 @@ def losses(results: Results) -> str:
 def grid(results: Results) -> str:
     """All runs, method by method."""
     runs, parts = by_key(results), []
-    head = ("contestant", "objects", "wall s", "processor s", "extra MB", "ANMI", "NMI", "time / ours")
+    head = ("contestant", "objects", "wall s", "processor s", "extra MB", "ANMI", "NMI", "time / ours", "its objective")
     for method in dict.fromkeys(entry.method for entry in entries()):
         rows = [row for entry in entries() if entry.method == method for row in _runs_of(entry, runs)]
         parts.append(f"### {method}\n\n{table(head, rows)}")
@@ -127,10 +129,15 @@ def _runs_of(entry: Entry, runs: Runs) -> list[tuple[Any, ...]]:
     for n in sorted(n for method, program, n in runs if (method, program) == (entry.method, entry.program)):
         run = runs[entry.method, entry.program, n]
         if "failure" in run:
-            return [*rows, (entry.program + kind, objects(n), run["failure"], *[None] * 5)]
+            return [*rows, (entry.program + kind, objects(n), run["failure"], *[None] * 6)]
         figures = (seconds(run["wall"]), seconds(run["processor"]), f"{run['memory']:.0f}", run["anmi"], run["nmi"])
-        rows.append((entry.program + kind, objects(n), *figures, compared.get(n)))
+        rows.append((entry.program + kind, objects(n), *figures, compared.get(n), _objective(run)))
     return rows
+
+
+def _objective(run: Mapping[str, Any]) -> str:
+    """What a contestant minimises or maximises, in its own words."""
+    return "; ".join(f"{name} {value:.4g}" for name, value in run["told"].items() if name in OBJECTIVES)
 
 
 def rival_table(results: Results) -> str:

@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--who", choices=("all", "ours", "others"), default="all", help="only ours, or only the others")
     made.add_argument("--seconds", type=float, default=60.0, help="limit of a process of the table")
     made.add_argument("--gigabytes", type=float, default=12.0, help="its address space")
+    made.add_argument("--minutes", type=float, default=float("inf"), help="after so long no run of the table is begun")
     made.add_argument("--patience", type=float, default=2.0, help="seconds within which a quick call is repeated")
     made.add_argument("--draws", type=int, default=quality.DRAWS, help="draws of columns of a pool")
     made.add_argument("--pools", default="", help="only these pools, with commas")
@@ -54,8 +55,9 @@ def main(words: list[str]) -> int:
     if given.command == "table":
         sizes = [int(float(size)) for size in given.sizes.split(",")]
         log.add(begun)
+        bounds = Bounds(given.seconds, given.gigabytes, given.patience)
         timed = [entry for entry in some if entry in entries()]
-        grid.run(Grid(log, timed, sizes, Bounds(given.seconds, given.gigabytes, given.patience)))
+        grid.run(Grid(log, timed, sizes, given.minutes, bounds))
     elif given.command == "pools":
         log.add(begun)
         due = quality.tables(given.draws, [name for name in given.pools.split(",") if name])

@@ -114,7 +114,7 @@ def test_a_pair_without_reason_stops_the_page(monkeypatch):
 def test_failed_contestants_are_not_tried_on_larger_tables(tmp_path):
     log, asked = Log(tmp_path / "deep" / "runs.jsonl"), []
     some = [MCLA, RIVAL, Entry("mcla", "absent"), Entry("mcla", "small", largest=100)]
-    table = grid.Grid(log, some, (100, 400, 200), Bounds(5.0, 1.0, 0.0))
+    table = grid.Grid(log, some, (100, 400, 200), bounds=Bounds(5.0, 1.0, 0.0))
     grid.run(table, answering(fails={("ClusterEnsembles", 200)}, asked=asked))
     runs = {(run["program"], run["n"]): run for run in log}
     assert asked == [
@@ -127,6 +127,12 @@ def test_failed_contestants_are_not_tried_on_larger_tables(tmp_path):
     assert runs["absent", 100]["absent"] and "not installed here" in runs["absent", 100]["failure"]
     assert runs["small", 200]["failure"] == "not tried above 100 objects"
     assert runs["partita", 400]["wall"] == 4.0 and 0 < runs["partita", 400]["anmi"] < 1
+
+
+def test_no_run_begins_when_the_time_is_over(tmp_path):
+    log = Log(tmp_path / "runs.jsonl")
+    grid.run(grid.Grid(log, [MCLA], (100,), minutes=-1.0), answering())
+    assert [run["failure"] for run in log] == ["not tried: the time for the whole table was over"]
 
 
 def test_hopeless_sizes_are_not_tried():
