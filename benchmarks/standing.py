@@ -80,6 +80,6 @@ def short(runs: Runs) -> list[Pair]:
 def ahead(pair: Pair) -> list[str]:
     """In what the rival is ahead."""
     agreement, truth = pair.gain
-    told = [f"{1 / pair.ratio:.2g} times as fast"] if pair.ratio < 1 else []
+    told = [f"{1 / pair.ratio:.3g} times as fast"] if pair.ratio < 1 else []
     told += [f"ANMI {agreement:+.3f}"] if agreement > SLACK else []
     return told + ([f"NMI {truth:+.3f}"] if truth > SLACK else [])
