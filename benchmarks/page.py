@@ -29,14 +29,17 @@ def seconds(value: float | None) -> str:
 def made_on(results: Results) -> str:
     """Machine, versions, dates and commands."""
     machine = results["machine"]
-    loads = sorted(run["load"] for part in ("grid", "pools") for run in results[part])
-    grid, pools = (median(run["load"] for run in results[part]) for part in ("grid", "pools"))
+    loads: dict[int, list[float]] = {}
+    for run in results["grid"]:
+        loads.setdefault(run["n"], []).append(run["load"])
+    grid = ", ".join(f"{median(values):.1f} at {objects(n)}" for n, values in sorted(loads.items()))
+    pools = median(run["load"] for run in results["pools"])
     lines = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}; "
         f"{', '.join(f'{name} {version}' for name, version in results['ours'].items())}. "
-        f"The machine was shared: in the median {grid:.1f} processes wanted its {machine['cores']} cores during the "
-        f"runs of the table, the one measured among them, {pools:.1f} during those of the pools, and never more than "
-        f"{loads[-1]:.1f}. So trust ratios and processor seconds more than seconds of the clock.",
+        f"The machine was shared. So many processes wanted its {machine['cores']} cores in the median, the one "
+        f"measured among them: {grid} objects; {pools:.1f} during the pools. Where that is much, ratios and processor "
+        "seconds tell more than seconds of the clock.",
         "",
     ]
     lines += [f"    {run['date']} {run['commit']:<18} {run['command']}" for run in results["commands"]]
