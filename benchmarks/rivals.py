@@ -181,6 +181,7 @@ def _run(interpreter: str, words: tuple[str, ...], table: Path, bounds: Bounds) 
     """The report of a measured call."""
     answer, report = table.with_name(f"answer{table.suffix}"), table.with_name("report.json")
     limits = (str(bounds.gigabytes), str(bounds.patience))
+    report.unlink(missing_ok=True)  # that of an interpreter that has not got it
     try:
         child = _started(interpreter, (*words, *limits, str(table), str(answer), str(report)), table.parent)
     except OSError as error:

@@ -167,6 +167,12 @@ def test_answers_of_a_rival_that_dies_and_fails(environment):
     assert np.array_equal(found[3].value, tables[3][0][:, 0])
 
 
+def test_a_rival_that_dies_is_not_absent(environment):
+    """The interpreters before it have said that they have not got it."""
+    found = rivals.outside("ClusterEnsembles", "cspa", 3, noisy_table(30, r=3, k=3)[0])
+    assert found.failure == "died with exit code 3: silent"
+
+
 def test_answers_that_do_not_come(environment):
     """A table that takes too long fails; when the time is over the rest is left out; an absent rival is named."""
     slow = [(noisy_table(40, r=3, k=3)[0], 3)]
