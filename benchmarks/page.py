@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks import notes, pool_tables
 from benchmarks.contestants import OTHER, OURS, PLAIN, Entry, entries
-from benchmarks.standing import CLAIM, Pair, Results, Runs, ahead, by_key, pairs, short, table
+from benchmarks.standing import CLAIM, Pair, Results, Runs, ahead, alone, by_key, pairs, short, table
 
 OBJECTIVES = ("expected loss", "log likelihood")
 TEMPLATE = Path(__file__).with_name("page.md")
@@ -72,7 +72,7 @@ def _label(entry: Entry) -> str:
 def claims(results: Results) -> str:
     """The same method at the size of the claim, with the reason where it does not hold."""
     runs = by_key(results)
-    lacking = [f"{pair.entry.method} / {pair.entry.program}" for pair in short(runs) if not reason(pair)]
+    lacking = [f"{entry.method} / {entry.program}" for entry in short(runs) if not reason(entry)]
     if lacking:
         raise LookupError(f"no reason in benchmarks/notes.py why not ten times: {', '.join(lacking)}")
     found = {(pair.entry.method, pair.entry.program): pair for pair in pairs(runs, CLAIM)}
@@ -85,22 +85,30 @@ def claims(results: Results) -> str:
     return table(head, rows)
 
 
-def reason(pair: Pair) -> str:
-    """Why we are not ten times as fast, or have a lower ANMI."""
-    return notes.REASONS.get((pair.entry.method, pair.entry.program), "")
+def reason(entry: Entry) -> str:
+    """Why we are not ten times as fast, have a lower ANMI or do not finish."""
+    return notes.REASONS.get((entry.method, entry.program), "")
 
 
 def _claim(entry: Entry, runs: Runs, pair: Pair | None) -> tuple[Any, ...]:
     program = entry.program + (" (by hand)" if entry.kind == PLAIN else "")
     if pair is None:
         own, other = (runs.get((entry.method, name, CLAIM), {}) for name in (entry.against, entry.program))
-        failed = other.get("failure") or (f"ours: {own['failure']}" if "failure" in own else "not run")
-        holds = "rival fails" if "wall" in own and "failure" in other else "no"
-        cells = (seconds(own.get("wall")), None, None, own.get("anmi"), other.get("anmi"), holds, failed)
+        failed = other.get("failure") or (f"ours: {own['failure']}; {reason(entry)}" if "failure" in own else "not run")
+        holds = "rival fails" if "wall" in own and "failure" in other else "**no**"
+        cells = (
+            seconds(own.get("wall")),
+            seconds(other.get("wall")),
+            None,
+            own.get("anmi"),
+            other.get("anmi"),
+            holds,
+            failed,
+        )
         return (f"`{entry.method}`", program, *cells)
     times = (seconds(pair.ours["wall"]), seconds(pair.rival["wall"]), pair.shown_ratio)
     told = "yes" if pair.holds else "**no**"
-    why = "" if pair.holds else reason(pair)
+    why = "" if pair.holds else reason(entry)
     return (f"`{entry.method}`", program, *times, pair.ours["anmi"], pair.rival["anmi"], told, why)
 
 
@@ -110,6 +118,9 @@ def losses(results: Results) -> str:
         (f"`{pair.entry.method}`", pair.entry.program, objects(pair.n), "; ".join(ahead(pair)))
         for pair in pairs(by_key(results))
         if ahead(pair)
+    ]
+    rows += [
+        (f"`{entry.method}`", entry.program, objects(n), f"ours: {why}") for entry, n, why in alone(by_key(results))
     ]
     return table(("method", "contestant", "objects", "ahead in"), rows)
 

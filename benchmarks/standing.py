@@ -72,9 +72,11 @@ def pairs(runs: Runs, n: int | None = None) -> Iterator[Pair]:
                 yield Pair(entry, size, rival, ours)
 
 
-def short(runs: Runs) -> list[Pair]:
-    """The pairs at the size of the claim that need a reason."""
-    return [pair for pair in pairs(runs, CLAIM) if pair.entry.kind != OTHER and not pair.holds]
+def short(runs: Runs) -> list[Entry]:
+    """The rivals that need a reason: at the size of the claim it does not hold, or only they finish."""
+    found = [pair.entry for pair in pairs(runs, CLAIM) if not pair.holds]
+    found += [entry for entry, n, _ in alone(runs) if n == CLAIM]
+    return [entry for entry in found if entry.kind != OTHER]
 
 
 def ahead(pair: Pair) -> list[str]:
@@ -83,3 +85,14 @@ def ahead(pair: Pair) -> list[str]:
     told = [f"{1 / pair.ratio:.3g} times as fast"] if pair.ratio < 1 else []
     told += [f"ANMI {agreement:+.3f}"] if agreement > SLACK else []
     return told + ([f"NMI {truth:+.3f}"] if truth > SLACK else [])
+
+
+def alone(runs: Runs) -> list[tuple[Entry, int, str]]:
+    """Runs that a rival finished and ours did not, with what stopped ours."""
+    found = []
+    for entry in entries():
+        for (method, program, n), run in runs.items():
+            ours = runs.get((method, entry.against, n), {})
+            if (method, program) == (entry.method, entry.program) and "wall" in run and "failure" in ours:
+                found += [(entry, n, ours["failure"])] if not entry.ours else []
+    return found

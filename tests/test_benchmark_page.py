@@ -91,7 +91,7 @@ def test_every_rival_has_run_or_a_reason(results):
 
 
 def test_every_pair_that_falls_short_has_a_reason_and_no_other(results):
-    needed = {(pair.entry.method, pair.entry.program) for pair in standing.short(standing.by_key(results))}
+    needed = {(entry.method, entry.program) for entry in standing.short(standing.by_key(results))}
     assert needed == set(notes.REASONS)
 
 
@@ -109,6 +109,15 @@ def test_a_pair_without_reason_stops_the_page(monkeypatch):
     (pair,) = standing.pairs(standing.by_key(made), standing.CLAIM)
     assert pair.shown_ratio == "20 (processor 1)"
     assert standing.ahead(pair) == ["ANMI +0.100"]
+
+
+def test_a_rival_that_finishes_where_ours_does_not_is_told():
+    stopped = {"method": "mm", "program": "partita", "n": 100, "failure": "did not finish in 60 s"}
+    made = {"grid": [stopped, {"method": "mm", "program": "StepMix", "n": 100, "wall": 1.0}]}
+    assert "| `mm` | StepMix | 10² | ours: did not finish in 60 s |" in page.losses(made)
+    at_claim = {"grid": [run | {"n": standing.CLAIM} for run in made["grid"]]}
+    with pytest.raises(LookupError, match="mm / StepMix"):
+        page.claims(at_claim)
 
 
 def test_failed_contestants_are_not_tried_on_larger_tables(tmp_path):
