@@ -1,15 +1,20 @@
-"""`python -m benchmarks [CASE …]`: run the cases, print a Markdown table of each as it finishes."""
+"""`python -m benchmarks [CASE …]`: run the cases, print a Markdown table of each as it finishes.
+
+`python -m benchmarks table | pools | gather | page` makes docs/benchmarks.md; see `python -m benchmarks table --help`.
+"""
 
 import importlib
 import pkgutil
 import sys
 
-from benchmarks import cases
+from benchmarks import cases, paging
 from benchmarks.harness import run_case
 
 
 def main(names: list[str]) -> int:
-    """Run the named cases, or all that are not kept for request."""
+    """Run the named cases, or all that are not kept for request; or make the page."""
+    if names and names[0] in paging.COMMANDS:
+        return paging.main(names)
     modules = sorted(module.name for module in pkgutil.iter_modules(cases.__path__))
     found = {case.name: case for name in modules for case in importlib.import_module(f"benchmarks.cases.{name}").CASES}
     unknown = [name for name in names if name not in found]

@@ -37,6 +37,8 @@ class Reported:
     failure: str = ""
     quality: dict[str, float] = field(default_factory=dict)
     """What can be measured only there."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """What ran there: the program's version and those of what it stands on."""
 
 
 @dataclass(frozen=True)

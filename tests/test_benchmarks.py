@@ -139,7 +139,9 @@ def test_slow_rival_is_stopped(environment, monkeypatch):
 
 
 def test_adapter_knows_every_rival():
-    assert set(adapter.RIVALS) == set(rivals.OFFERS)
+    newer = {f"py-cluster-ensemble {name}" for name in adapter.NEWER}
+    assert set(adapter.RIVALS) == set(rivals.OFFERS) | newer
+    assert set(adapter.MODULES) == set(rivals.OFFERS)
 
 
 def test_table():

@@ -45,7 +45,7 @@ def one_hot(labels):
     return sparse.csr_array(OneHotEncoder(dtype=np.float64).fit_transform(labels))
 
 
-def plain_mcla(data):
+def plain_mcla(data, k: int = CLUSTERS):
     """Jaccard weights from one sparse product, METIS, mean association, winner: MCLA as one would write it."""
     import pymetis
     from scipy import sparse
@@ -58,8 +58,8 @@ def plain_mcla(data):
     kept = (common.row != common.col) & (weights > 0)
     graph = sparse.csr_array((weights[kept], (common.row[kept], common.col[kept])), shape=common.shape)
     neighbours = pymetis.CSRAdjacency(graph.indptr, graph.indices)
-    _, groups = pymetis.part_graph(CLUSTERS, adjacency=neighbours, eweights=graph.data)
-    collected = np.eye(CLUSTERS)[np.asarray(groups)]
+    _, groups = pymetis.part_graph(k, adjacency=neighbours, eweights=graph.data)
+    collected = np.eye(k)[np.asarray(groups)]
     return np.argmax(members @ (collected / np.maximum(collected.sum(axis=0), 1)), axis=1)
 
 
@@ -71,7 +71,7 @@ def cluster_weights(members, r: int, theta: float = 0.4):
     return np.exp(terms.sum(axis=1) / (theta * r))
 
 
-def plain_lwgp(data):
+def plain_lwgp(data, k: int = CLUSTERS):
     """The transfer cut with SciPy's dense eigensolver and scikit-learn's k-means."""
     from scipy import sparse
     from scipy.linalg import eigh
@@ -83,17 +83,17 @@ def plain_lwgp(data):
     weights = (edges.T @ across).toarray()
     scale = 1 / np.sqrt(weights.sum(axis=1))
     t = len(scale)
-    _, vectors = eigh(scale[:, None] * weights * scale, subset_by_index=(t - CLUSTERS, t - 1))
+    _, vectors = eigh(scale[:, None] * weights * scale, subset_by_index=(t - k, t - 1))
     points = across @ (scale[:, None] * vectors)
     points /= np.linalg.norm(points, axis=1, keepdims=True)
-    return KMeans(CLUSTERS, n_init=3, random_state=0).fit_predict(points)
+    return KMeans(k, n_init=3, random_state=0).fit_predict(points)
 
 
-def coclustering(data):
+def coclustering(data, k: int = CLUSTERS):
     """scikit-learn's SpectralCoclustering of the objects-by-clusters matrix."""
     from sklearn.cluster import SpectralCoclustering
 
-    return SpectralCoclustering(CLUSTERS, random_state=0).fit(one_hot(data[0])).row_labels_
+    return SpectralCoclustering(k, random_state=0).fit(one_hot(data[0])).row_labels_
 
 
 def coassociation_distance(labels):
@@ -105,12 +105,12 @@ def coassociation_distance(labels):
     return shares
 
 
-def scipy_linkage(data):
+def scipy_linkage(data, k: int = CLUSTERS):
     """SciPy's average linkage of the co-association distances."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
-    return fcluster(linkage(squareform(coassociation_distance(data[0]), checks=False), "average"), CLUSTERS, "maxclust")
+    return fcluster(linkage(squareform(coassociation_distance(data[0]), checks=False), "average"), k, "maxclust")
 
 
 def best_base(data):

@@ -65,11 +65,11 @@ def one_hot(labels):
 def one_hot_kmeans(starts: int, dense: bool):
     """scikit-learn's k-means of the one-hot rows."""
 
-    def run(data):
+    def run(data, k: int = CLUSTERS):
         from sklearn.cluster import KMeans
 
         rows = one_hot(data[0])
-        return KMeans(CLUSTERS, n_init=starts, random_state=0).fit_predict(rows.toarray() if dense else rows)
+        return KMeans(k, n_init=starts, random_state=0).fit_predict(rows.toarray() if dense else rows)
 
     return run
 
@@ -77,10 +77,10 @@ def one_hot_kmeans(starts: int, dense: bool):
 def ten_passes_of_lda(jobs: int | None):
     """scikit-learn's LDA, ten batch passes, an object's labels as its words."""
 
-    def run(data):
+    def run(data, k: int = CLUSTERS):
         from sklearn.decomposition import LatentDirichletAllocation
 
-        model = LatentDirichletAllocation(CLUSTERS, learning_method="batch", max_iter=10, n_jobs=jobs, random_state=0)
+        model = LatentDirichletAllocation(k, learning_method="batch", max_iter=10, n_jobs=jobs, random_state=0)
         return model.fit_transform(one_hot(data[0])).argmax(axis=1)
 
     return run
