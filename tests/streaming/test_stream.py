@@ -13,6 +13,7 @@ from partita import Streaming, io
 from partita.core.errors import FileError, LabelError, MethodError, ParameterError, TableError
 from partita.core.progress import reporting
 from partita.engine import open_engine
+from partita.engine.serial import Serial
 from partita.io.blocks import Block, made_blocks, open_blocks, rows_of
 from partita.io.options import ReadOptions
 from partita.metrics import anmi
@@ -429,6 +430,132 @@ def test_errors_name_the_place_and_the_way_out(tmp_path, cut):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1nothing")
     with pytest.raises(FileError, match=r"bad.parquet: cannot be read as a Parquet file"):
         partita.stream(tmp_path / "bad.parquet", None, "mm", K)
+
+
+def test_an_output_is_never_the_table_nor_among_it(tmp_path):
+    """Else labels would be lost, or read with the result the next time."""
+    folder = put(tmp_path / "labels", words(n=60))
+    before = _bytes(folder)
+    for table, output in (
+        (folder / "0.parquet", folder / "0.parquet"),
+        (folder, folder),
+        (folder, folder / "out.parquet"),
+        (str(folder / "*.parquet"), folder / "out.parquet"),
+        ([folder / "0.parquet", folder / "1.parquet"], folder / "1.parquet"),
+    ):
+        with pytest.raises(FileError, match="choose another output"):
+            partita.stream(table, output, "mm", K, how=Streaming(read=READ))
+        assert _bytes(folder) == before
+    assert partita.stream(folder, folder / "out.csv", "mm", K, how=Streaming(read=READ)).rows == 60
+
+
+class OtherEngine(Serial):
+    """A stand-in for a cluster: it decides what "auto" fits."""
+
+    name = "dask"
+
+
+@pytest.mark.parametrize("after", [3, 9])
+def test_an_engine_that_would_fit_something_else_does_not_go_on(after, tmp_path, cut):
+    source = open_blocks(put(tmp_path / "labels", words(n=400), files=2), READ, 64)
+    how = Streaming(read=READ, most=20, sample=100)
+    with pytest.raises(KeyboardInterrupt):
+        partita.stream(Stopping(source, after), tmp_path / "out", "mm", K, how=replace(how, engine=OtherEngine()))
+    with pytest.raises(FileError, match="differs in fit of many different rows"):
+        partita.stream(source, tmp_path / "out", "mm", K, how=how)
+    assert partita.stream(source, tmp_path / "out", "mm", K, how=replace(how, engine=OtherEngine())).fit == "full"
+
+
+ID_TYPES = [
+    (pa.int32(), pa.int64()),
+    (pa.string(), pa.large_string()),
+    (pa.string(), pa.dictionary(pa.int32(), pa.string())),
+]
+
+
+@pytest.mark.parametrize("output", ["out.parquet", "out.csv", "out"])
+@pytest.mark.parametrize("types", ID_TYPES, ids=str)
+def test_ids_of_one_kind_come_as_one_type(types, output, tmp_path):
+    (tmp_path / "labels").mkdir()
+    labels, _ = noisy_labels(n=40, r=4, k=2)
+    for number, (kind, part) in enumerate(zip(types, np.array_split(labels, 2), strict=True)):
+        ids = pa.array([number * 20 + i for i in range(20)])
+        ids = ids.cast(kind) if pa.types.is_integer(kind) else ids.cast(pa.string()).cast(kind)
+        columns = {f"c{j}": column for j, column in enumerate(part.T)}
+        pq.write_table(pa.table({"who": ids, **columns}), tmp_path / "labels" / f"{number}.parquet")
+    for fit in ("distinct", "sample"):
+        place = tmp_path / f"{fit}-{output}"
+        partita.stream(tmp_path / "labels", place, "mm", 2, how=Streaming(fit=fit, sample=30, read=READ))
+        if output != "out.csv":
+            table = pq.read_table(sorted(place.glob("*.parquet")) if place.is_dir() else place)
+            assert [str(value) for value in table["who"].to_pylist()] == [str(i) for i in range(40)]
+
+
+def test_more_that_cannot_be(tmp_path):
+    labels, _ = noisy_labels(n=300, r=4, k=K)
+    np.save(tmp_path / "big.npy", labels.astype(">i4"))
+    central = partita.stream(labels, None, "mm", K).labels
+    assert np.array_equal(partita.stream(tmp_path / "big.npy", None, "mm", K).labels, central)
+    pq.write_table(pa.table({"who": [[1], [2]], "a": [0, 1], "b": [0, 1]}), tmp_path / "lists.parquet")
+    with pytest.raises(FileError, match=r"lists.parquet: column 'who' holds list<.*>, no ids"):
+        partita.stream(tmp_path / "lists.parquet", None, "mm", 2, how=Streaming(read=READ))
+    for name in ("consensus", "confidence", "consensus:0"):
+        with pytest.raises(FileError, match=f"the id column cannot be called '{name}'"):
+            partita.stream(labels, None, "mm", K, how=Streaming(read=ReadOptions(id=name)))
+    for empty in ([], [3]):
+        with pytest.raises(FileError, match="names no file; give a path, a pattern, a folder or a list of them"):
+            partita.stream(empty, None, "mm", K)
+    with pytest.raises(ParameterError, match="a dict cannot be read in blocks"):
+        partita.stream({"a": [1]}, None, "mm", K)
+    with pytest.raises(ParameterError, match=r"is no partita\.Streaming"):
+        partita.stream(labels, None, "mm", K, how={"fit": "sample"})
+    with pytest.raises(ParameterError, match="leave it out of a full fit"):
+        partita.stream(labels, None, "mm", K, how=Streaming(fit="full", polish=True))
+    with pytest.raises(ParameterError, match="k=301 is more than the 300 distinct rows"):
+        partita.stream(labels, None, "mm", 301, how=Streaming(fit="full"))
+    with open_engine("serial") as engine, pytest.raises(ParameterError, match="the engine is open already"):
+        partita.stream(labels, None, "mm", K, how=Streaming(engine=engine, workers=2))
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.decimal128(12, 2)], ids=str)
+def test_a_fraction_is_told_with_its_row(kind, tmp_path, cut):
+    values = pa.array([float(i % 3) for i in range(200)])
+    half = pa.array([1.5 if i == 150 else float(i % 3) for i in range(200)])
+    pq.write_table(pa.table({"a": values.cast(kind), "b": half.cast(kind)}), tmp_path / "x.parquet")
+    with pytest.raises(LabelError, match=r"x.parquet: column 'b', row 151: 1.5 is not a label"):
+        partita.stream(tmp_path / "x.parquet", None, "mm", K)
+
+
+def test_texts_in_views_are_texts(tmp_path, cut):
+    """Also where only a sample's rows are taken."""
+    labels, _ = noisy_labels(n=N, r=4, k=K)
+    columns = {f"c{j}": pa.array([f"x{x}" for x in column]) for j, column in enumerate(labels.T)}
+    pq.write_table(
+        pa.table({name: column.cast(pa.string_view()) for name, column in columns.items()}), tmp_path / "v.parquet"
+    )
+    for how in (Streaming(), SAMPLE):
+        found = partita.stream(tmp_path / "v.parquet", None, "mm", K, how=how)
+        assert np.array_equal(found.labels, partita.stream(labels, None, "mm", K, how=how).labels)
+
+
+def test_a_full_fit_of_groups_tells_no_confidence_and_says_so():
+    found = partita.stream(noisy_labels(n=300, r=4, k=K)[0], None, "qmi", K, how=Streaming(fit="full"))
+    assert "qmi fitted to all rows tells no confidence" in found.notes
+
+
+def test_a_larger_run_of_an_array_that_was_stopped_leaves_nothing(tmp_path):
+    labels, _ = noisy_labels(n=500, r=4, k=K)
+
+    def stopping(start, stop):
+        if start >= 300 and (tmp_path / "out" / "part-000001.parquet").exists():
+            raise KeyboardInterrupt
+        return labels[start:stop]
+
+    names = ["a", "b", "c", "d"]
+    with pytest.raises(KeyboardInterrupt):
+        partita.stream(made_blocks(stopping, 500, names, 64), tmp_path / "out", "mm", K, how=Streaming(engine="serial"))
+    partita.stream(made_blocks(lambda start, stop: labels[start:stop], 100, names, 64), tmp_path / "out", "mm", K)
+    assert sorted(part.name for part in (tmp_path / "out").iterdir()) == ["part-000000.parquet", "part-000001.parquet"]
 
 
 def test_nothing_known_anywhere_is_refused():

@@ -93,6 +93,7 @@ def run(
             format=output_format is not None,
             save_draws=save_draws is not None,
             key_added=key_added is not None,
+            overwrite=overwrite,
         )
         task = (labels, output, method, k, setting, seed, polish, membership, save_model, wanted)
         streaming.run(streaming.Task(*task), words, threads, as_json, quiet)

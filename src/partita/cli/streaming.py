@@ -57,9 +57,17 @@ class Words:
         names = ("fit", "most", "sample", "engine", "scheduler", "workers")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
+    def check(self) -> None:
+        """Refuse what another option makes idle."""
+        idle = {"distinct": ("sample",), "sample": ("most",), "full": ("most", "sample")}.get(self.fit or "auto", ())
+        for name in idle:
+            if getattr(self, name) is not None:
+                option = {"most": "--most-rows", "sample": "--sample"}[name]
+                raise ParameterError(f"{option} changes nothing with --fit {self.fit}; leave one of them out")
+
     def apply(self, labels: str) -> bool:
         """Whether the table is to be read in blocks."""
-        from partita.io.blocks import is_several
+        from partita.io.finding import is_several
 
         return self.stream or bool(self.given()) or (labels != "-" and is_several(labels))
 
@@ -95,6 +103,7 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
     from partita import io
     from partita.streaming.stream import Streaming, stream
 
+    words.check()
     if task.output == "-":
         raise ParameterError("the labels of a table read in blocks go to a file or a folder; say --output NAME")
     if task.save_model is not None:

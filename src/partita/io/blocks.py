@@ -8,18 +8,17 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from partita.core.errors import FileError, TableError
 from partita.io.columnar import index_column_of
+from partita.io.finding import files_of, kind_of, opened, stamp_of
 from partita.io.options import ReadOptions
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft
 from partita.io.source import guarded, naming
@@ -28,8 +27,6 @@ BLOCK: Final = 1 << 20
 """Rows of a block, about."""
 PIECE: Final = 1 << 17
 """Rows that are read at once."""
-STREAMED: Final = ("parquet", "npy")
-WHOLE: Final = "only Parquet and NPY files can be read in blocks; read this one whole, or convert it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +94,39 @@ class ParquetBlocks:
             return
         wanted = [*self.names, *([] if self.ids is None else [self.ids])]
         groups = list(range(block.place, block.place + block.groups))
-        with _opened(block.path) as file:
+        with opened(block.path) as file:
             held = guarded(lambda: pq.ParquetFile(file, read_dictionary=list(self.words)), "a Parquet file")
             batches = held.iter_batches(PIECE, row_groups=groups, columns=wanted, use_threads=False)
             done = 0
             while (batch := guarded(lambda: next(batches, None), "a Parquet file")) is not None:
                 here = _within(picks, done, len(batch))
                 done += len(batch)
-                yield self._raw(batch if here is None else batch.take(pa.array(here)))
+                yield self._raw(batch, here)
         if done != block.rows:
             raise FileError(f"holds {done} rows where there were {block.rows}; was it changed? start again")
 
-    def _raw(self, batch: pa.RecordBatch) -> Raw:
-        ids = None if self.ids is None else batch.column(self.ids)
-        return Raw(self.names, tuple(batch.column(name) for name in self.names), ids=ids)
+    def _raw(self, batch: pa.RecordBatch, picks: NDArray[np.int64] | None) -> Raw:
+        def taken(name: str, plain: Callable[[pa.Array], pa.Array]) -> pa.Array:
+            column = plain(batch.column(name))
+            return column if picks is None else column.take(pa.array(picks))
+
+        ids = None if self.ids is None else taken(self.ids, _plain_ids)
+        return Raw(self.names, tuple(taken(name, _plain_labels) for name in self.names), ids=ids)
+
+
+def _plain_labels(column: pa.Array) -> pa.Array:
+    """Texts and decimal numbers as the types that all of Arrow's functions know."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+
+
+def _plain_ids(column: pa.Array) -> pa.Array:
+    """Ids of one kind as one type, so that parts and files fit together."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = _sort(column.type)
+    return column.cast({"integers": pa.int64(), "strings": pa.string()}.get(kind, column.type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,86 +201,20 @@ def open_blocks(paths: str | Path | Sequence[str | Path], options: ReadOptions, 
     if options.transpose or options.header is not None:
         raise FileError("tables read in blocks have objects in rows and named columns; leave out transpose and header")
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    files = [found for path in given for found in _files(str(path))]
-    kinds = {_kind(file, options.format) for file in files}
+    if not given or not all(isinstance(path, (str, os.PathLike)) for path in given):
+        raise FileError(f"{paths!r:.60} names no file; give a path, a pattern, a folder or a list of them")
+    files = [found for path in given for found in files_of(str(path))]
+    kinds = {kind_of(file, options.format) for file in files}
     if len(kinds) > 1:
         raise FileError(f"{given[0]}: files of several formats ({', '.join(sorted(kinds))}) are no one table; name one")
     return (_parquet if kinds == {"parquet"} else _npy)(files, options, block)
-
-
-def is_several(path: str) -> bool:
-    """Whether a path names more than one file: a pattern or a folder."""
-    return "://" in path or (not Path(path).exists() and any(sign in path for sign in "*?[")) or Path(path).is_dir()
-
-
-def _files(path: str) -> list[str]:
-    """The files that a path names."""
-    if "://" in path:
-        found = _remote(path)
-    elif Path(path).is_dir():
-        found = [str(file) for file in sorted(Path(path).iterdir()) if file.suffix[1:] in STREAMED]
-    elif Path(path).exists():
-        found = [path]
-    else:
-        place = Path(path)
-        base = Path(place.anchor or ".")
-        found = sorted(map(str, base.glob(str(place.relative_to(base) if place.anchor else place))))
-    if not found:
-        raise FileError(f"{path}: no such file, and no Parquet or NPY file fits it; check the path")
-    return found
-
-
-def _remote(uri: str) -> list[str]:
-    """The files that a URI names, as URIs; its last part may be a pattern."""
-    with naming(uri):
-        scheme = uri.partition("://")[0]
-        folder, _, pattern = uri.rpartition("/")
-        several = any(sign in pattern for sign in "*?[")
-        try:
-            system, place = pafs.FileSystem.from_uri(folder if several else uri)
-            info = system.get_file_info(place)
-            if not several and info.type == pafs.FileType.File:
-                return [uri]
-            inside = system.get_file_info(pafs.FileSelector(place))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise FileError(f"cannot be reached ({' '.join(str(error).split())[:160]}); check it") from None
-        base = (folder if several else uri.rstrip("/")) + "/"
-        fits = [file.base_name for file in inside if fnmatchcase(file.base_name, pattern if several else "*")]
-        if scheme == "file" and several and not fits:
-            return []
-        return [base + name for name in sorted(fits) if Path(name).suffix[1:] == "parquet"]
-
-
-def _kind(path: str, asked: str | None) -> str:
-    kind = asked or Path(path).suffix[1:].lower()
-    if kind not in STREAMED or ("://" in path and kind == "npy"):
-        raise FileError(f"{path}: {WHOLE}")
-    return kind
-
-
-def _opened(path: str) -> Any:
-    """A Parquet file to read from, wherever it lies."""
-    if "://" not in path:
-        return Path(path).open("rb")
-    system, place = pafs.FileSystem.from_uri(path)
-    return system.open_input_file(place)
-
-
-def _stamp(path: str) -> str:
-    """What changes when a file does."""
-    if "://" in path:
-        system, place = pafs.FileSystem.from_uri(path)
-        info = system.get_file_info(place)
-        return f"{path} {info.size} {info.mtime_ns}"
-    found = Path(path).stat()
-    return f"{Path(path).resolve()} {found.st_size} {found.st_mtime_ns}"
 
 
 def _parquet(files: list[str], options: ReadOptions, block: int) -> ParquetBlocks:
     blocks: list[Block] = []
     first: tuple[str, pa.Schema, Choice] | None = None
     for path in files:
-        with naming(path), _opened(path) as file:
+        with naming(path), opened(path) as file:
             held = guarded(lambda file=file: pq.ParquetFile(file), "a Parquet file")  # type: ignore[misc]  # bound now
             schema, meta = held.schema_arrow, held.metadata
             if first is None:
@@ -278,10 +228,12 @@ def _parquet(files: list[str], options: ReadOptions, block: int) -> ParquetBlock
     if not blocks:
         raise FileError(f"{files[0]}: holds no rows; give one row an object")
     _, schema, choice = first
+    if choice.ids is not None and pa.types.is_nested(schema.types[choice.ids]):
+        raise FileError(f"{files[0]}: column {schema.names[choice.ids]!r} holds {schema.types[choice.ids]}, no ids")
     names = tuple(schema.names[j] for j in choice.labels)
     words = tuple(schema.names[j] for j in choice.labels if pa.types.is_string(schema.types[j]))
     ids = None if choice.ids is None else schema.names[choice.ids]
-    return ParquetBlocks(names, tuple(blocks), tuple(map(_stamp, files)), words, ids)
+    return ParquetBlocks(names, tuple(blocks), tuple(map(stamp_of, files)), words, ids)
 
 
 def _check_names(names: list[str], options: ReadOptions) -> None:
@@ -309,9 +261,10 @@ def _check_alike(schema: pa.Schema, path: str, other: str, wanted: pa.Schema, ch
 def _sort(kind: pa.DataType) -> str:
     """Types whose values may stand side by side in one column."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(kind) and kind != pa.uint64():
         return "integers"
-    return "strings" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return "strings" if text else str(kind)
 
 
 def _grouped(path: str, sizes: list[int], number: int, first: int, block: int) -> list[Block]:
@@ -348,7 +301,7 @@ def _npy(files: list[str], options: ReadOptions, block: int) -> NpyBlocks:
         choice = choose(names, None, options)
         check_several([names[j] for j in choice.labels], options)
     called = tuple(names[j] for j in choice.labels)
-    return NpyBlocks(called, tuple(blocks), tuple(map(_stamp, files)), choice.labels, choice.ids)
+    return NpyBlocks(called, tuple(blocks), tuple(map(stamp_of, files)), choice.labels, choice.ids)
 
 
 def _runs(path: str, rows: int, number: int, first: int, block: int) -> tuple[Block, ...]:
@@ -369,9 +322,10 @@ def _within(picks: NDArray[np.int64] | None, start: int, rows: int) -> NDArray[n
 
 
 def _array_pieces(part: NDArray[Any], picks: NDArray[np.int64] | None) -> Iterator[NDArray[Any]]:
+    native = part.dtype.newbyteorder("=")
     if picks is not None:
         if len(picks):
-            yield np.asarray(part[picks])
+            yield np.asarray(part[picks], native)
         return
     for start in range(0, len(part), PIECE):
-        yield np.asarray(part[start : start + PIECE])
+        yield np.asarray(part[start : start + PIECE], native)

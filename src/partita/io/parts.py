@@ -100,10 +100,10 @@ def _groups(folder: Path, parts: int) -> Iterator[pa.Table]:
             yield pq.ParquetFile(file).read().replace_schema_metadata(None)
 
 
-def remove_parts(folder: Path, parts: int) -> None:
+def remove_parts(folder: Path) -> None:
     """Remove them all."""
-    for number in range(parts):
-        part_path(folder, number).unlink(missing_ok=True)
+    for part in folder.glob("part-*.parquet"):
+        part.unlink(missing_ok=True)
 
 
 def remove_halves(folder: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from partita.core.coding import Label, MissingRule, label_key, refuse_minus_one
-from partita.core.columns import index_column
+from partita.core.columns import index_column, not_a_label
 from partita.core.errors import LabelError
 from partita.core.newrows import find_labels
 from partita.core.types import MISSING, IntArray, sealed
@@ -41,6 +41,7 @@ def columns_of(raw: Raw, rule: MissingRule, row_of: Callable[[int], int]) -> lis
 def _column(column: Any, name: str, rule: MissingRule, row_of: Callable[[int], int]) -> Column:
     found = _whole(column)
     if found is None:
+        _check_fractions(column, name, row_of)
         indexed = index_column(column, name)
         indices, low = np.ascontiguousarray(indexed.indices, np.int32), MISSING
         present: Sequence[Label] = (None, *indexed.values)
@@ -52,6 +53,17 @@ def _column(column: Any, name: str, rule: MissingRule, row_of: Callable[[int], i
         place = next(place for place, value in enumerate(values) if value is not None and label_key(value)[1] == -1)
         raise refuse_minus_one(name, row_of(int(np.argmax(indices == low + place))))
     return Column(indices, low, values)
+
+
+def _check_fractions(column: Any, name: str, row_of: Callable[[int], int]) -> None:
+    """Refuse a number with a fraction, at its place in the file."""
+    if not isinstance(column, pa.Array) or not pa.types.is_floating(column.type):
+        return
+    values = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    bad = ~(np.isnan(values) | (values == np.rint(values)))
+    if bad.any():
+        place = int(np.argmax(bad))
+        raise not_a_label(name, row_of(place), float(values[place]))
 
 
 def _whole(column: Any) -> tuple[IntArray, int] | None:

@@ -67,6 +67,8 @@ def fit_sample(ensemble: Ensemble, wanted: Wanted, rows: int) -> Fitted:
     found = model.assign(coded, membership=False)
     told = _told(result)
     told["sample anmi"] = told["scores"].pop("anmi")
+    if "log likelihood" in told["detail"]:
+        told["detail"]["log likelihood of the sample"] = told["detail"].pop("log likelihood")
     if found.log_chances is not None:
         likelihood = model.likelihood(coded, found)
         told["sample log likelihood"], told["sample labels"] = float(found.log_chances.sum()), likelihood.labels

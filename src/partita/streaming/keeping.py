@@ -60,7 +60,10 @@ class Kept:
     def save_tally(self, tally: Tally) -> None:
         """Keep how far the first pass came."""
         state = tally.state()
-        values = [[written(value, "a label") for value in column] for column in state["values"]]
+        values = [
+            [written(value, f"column {name!r}") for value in column]
+            for name, column in zip(tally.words.names, state["values"], strict=True)
+        ]
         told = {"rows": state["rows"], "over": state["over"], "values": values}
         self._save(TALLY, told, state["arrays"])
 
@@ -105,10 +108,10 @@ class Kept:
         with naming(path):
             return guarded(read, "the state of a run")
 
-    def forget(self, parts: int) -> None:
+    def forget(self) -> None:
         """Remove what a run left that cannot be gone on with."""
         if (self.place / ABOUT).exists():
-            remove_parts(self.folder, parts)
+            remove_parts(self.folder)
         for name in (TALLY, FIT, MODEL, ABOUT):
             (self.place / name).unlink(missing_ok=True)
 

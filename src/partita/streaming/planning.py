@@ -3,10 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from partita.core.ensemble import Ensemble
-from partita.core.errors import MethodError, ParameterError
+from partita.core.errors import FileError, MethodError, ParameterError
 from partita.io.blocks import LabelBlocks
+from partita.io.labelling import CONSENSUS
 from partita.io.options import ReadOptions
+from partita.io.raw import is_soft
 from partita.registry import get
 from partita.streaming.fitting import Wanted
 from partita.streaming.full import SPLITS
@@ -17,6 +21,15 @@ MOST_ROWS: Final = 1 << 21
 """Different rows that are counted, unless said otherwise: some 200 MB at 20 clusterings."""
 SAMPLE: Final = 500_000
 """Rows of a sample, unless said otherwise."""
+
+
+def is_result(name: str) -> bool:
+    """Whether a result has a column of this name, or may have one.
+
+    >>> is_result("consensus:0"), is_result("confidence"), is_result("customer")
+    (True, True, False)
+    """
+    return name in (CONSENSUS, "confidence") or (is_soft(name) and name.startswith(f"{CONSENSUS}:"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +51,14 @@ class Plan:
         if self.fit not in get_args(FitAsked):
             raise ParameterError(f"fit={self.fit!r} is not known; give one of {', '.join(get_args(FitAsked))}")
         for name, value in (("most", self.most), ("sample", self.sample)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ParameterError(f"{name}={value!r} is not a whole number >= 1")
+        if self.fit == "full" and self.wanted.polish:
+            raise ParameterError("polish moves rows that are fitted whole; leave it out of a full fit (--polish)")
+        if self.read.id is not None and is_result(self.read.id):
+            raise FileError(
+                f"the id column cannot be called {self.read.id!r}, which is a column of the result; rename it"
+            )
         if self.fit == "full" and self.wanted.method not in SPLITS:
             raise MethodError(
                 f"{self.wanted.method} cannot be fitted part by part; choose one of {', '.join(SPLITS)}, or another fit"
@@ -47,7 +66,11 @@ class Plan:
         if method.takes is not None and not issubclass(Ensemble, method.takes):
             raise MethodError(f"{self.wanted.method} takes memberships, which are not read in blocks; choose another")
 
-    def about(self, source: LabelBlocks) -> dict[str, Any]:
+    def whole(self, engine: str) -> bool:
+        """Whether too many different rows mean a fit to all rows: on a cluster, by a method that can be divided."""
+        return self.fit == "full" or (self.fit == "auto" and engine == "dask" and self.wanted.method in SPLITS)
+
+    def about(self, source: LabelBlocks, engine: str) -> dict[str, Any]:
         """What must be the same for a run to be gone on with."""
         wanted = self.wanted
         return {
@@ -61,6 +84,7 @@ class Plan:
             "seed": wanted.seed,
             "polish": wanted.polish,
             "fit": self.fit,
+            "fit of many different rows": "full" if self.whole(engine) else "sample",
             "most rows": self.most,
             "sample": self.sample,
             "confidence": self.confidence,

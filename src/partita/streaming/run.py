@@ -16,10 +16,11 @@ from partita.core.consensus import by_appearance, notes_on
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError, ParameterError
 from partita.core.fields import check_weights
+from partita.core.links import LABELS_ONLY
 from partita.core.model import ColumnModel
 from partita.core.types import FloatArray, FrozenDict
 from partita.engine.base import Engine
-from partita.io.blocks import LabelBlocks, rows_of
+from partita.io.blocks import LabelBlocks, naming_file, rows_of
 from partita.io.holding import holding
 from partita.io.labelling import CONSENSUS
 from partita.io.parts import check_whole, join_parts, read_parts, remove_parts
@@ -28,7 +29,7 @@ from partita.metrics.table import from_cells
 from partita.streaming.coding import columns_of
 from partita.streaming.counting import Tally
 from partita.streaming.fitting import Fitted, fit_distinct, fit_sample
-from partita.streaming.full import SPLITS, fit_full
+from partita.streaming.full import fit_full
 from partita.streaming.keeping import Kept
 from partita.streaming.passes import Placing, look, place, sample_places
 from partita.streaming.placing import ByModel, ByRow, Placer, Totals, agreement
@@ -50,8 +51,8 @@ def run(source: LabelBlocks, plan: Plan, engine: Engine, output: Path | None) ->
         kept = Kept(folder)
         with holding(kept.place, "another run writes there; wait for it,"):
             if not source.signature:
-                kept.forget(len(source.blocks))
-            kept.begin(plan.about(source))
+                kept.forget()
+            kept.begin(plan.about(source, engine.name))
             with kept.unless_refused():
                 found = _Run(source, plan, engine, kept).streamed()
             if output is None:
@@ -60,7 +61,7 @@ def run(source: LabelBlocks, plan: Plan, engine: Engine, output: Path | None) ->
             elif kind is not None:
                 notes = {b"partita": json.dumps(found.recipe, allow_nan=False).encode()}
                 join_parts(folder, len(source.blocks), output, kind, notes)
-                remove_parts(folder, len(source.blocks))
+                remove_parts(folder)
             found = replace(found, output=output)
         kept.end()
     return found
@@ -127,7 +128,7 @@ class _Run:
         most = {"auto": plan.most, "distinct": plan.most, "sample": 0, "full": 0}[plan.fit]
         tally = self.kept.load_tally(names, most) or Tally(names, most)
         places = None
-        if plan.fit in ("auto", "sample") and not self._whole():
+        if plan.fit in ("auto", "sample") and not self.plan.whole(self.engine.name):
             places = sample_places(rows_of(self.source), plan.sample, plan.wanted.seed)
         look(self.source, tally, self.engine, self.rule, places, self.kept.save_tally)
         self.kept.save_tally(tally)
@@ -138,12 +139,6 @@ class _Run:
             )
         return tally
 
-    def _whole(self) -> bool:
-        """Whether too many different rows mean a fit to all rows: on a cluster, by a method that can be divided."""
-        return self.plan.fit == "full" or (
-            self.plan.fit == "auto" and self.engine.name == "dask" and self.plan.wanted.method in SPLITS
-        )
-
     def _ready(self) -> _Ready:
         """The fit, made now or before."""
         tally = self._tally()
@@ -152,7 +147,7 @@ class _Run:
         held = self.kept.load_fit()
         if not tally.over:
             return self._by_row(tally, held)
-        if self._whole():
+        if self.plan.whole(self.engine.name):
             return self._by_all(tally, held)
         return self._by_sample(tally, held)
 
@@ -194,10 +189,10 @@ class _Run:
 
     def _first_come(self, model: ColumnModel) -> ColumnModel:
         """The model with its clusters numbered as they come in the first block, those it lacks last."""
-        placer, found, done = ByModel.of(model, self.weights, None, False, False), [], 0
-        for raw in self.source.pieces(self.source.blocks[0]):
-            found.append(placer.place(columns_of(raw, self.rule, int)).labels)
-            done += raw.rows
+        placer, first = ByModel.of(model, self.weights, None, False, False), self.source.blocks[0]
+        with naming_file(first):
+            pieces = self.source.pieces(first)
+            found = [placer.place(columns_of(raw, self.rule, int)).labels for raw in pieces]
         return model.in_order(by_appearance(np.concatenate(found), model.width)[1])
 
     def _result(self, ready: _Ready, totals: Totals) -> Streamed:
@@ -211,6 +206,8 @@ class _Run:
                 [from_cells(table) for table in agreement(totals, ready.model.offsets)], self.weights
             )
             detail |= cost(told, totals, scores["anmi"])
+            if ready.fit == "full" and ready.model.link in LABELS_ONLY and self.plan.confidence:
+                notes.append(f"{told['recipe']['method']} fitted to all rows tells no confidence")
             notes += told_of(totals)
         sizes = totals.sizes.astype(np.int64)
         notes += notes_on(int((sizes > 0).sum()), self.plan.wanted.k, unknown)

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from partita.core.errors import ParameterError
 from partita.engine import Engine, open_engine
 from partita.engine.opening import Name
 from partita.fitting import Asked
 from partita.io.blocks import LabelBlocks, array_blocks, open_blocks
+from partita.io.finding import check_apart
 from partita.io.options import ReadOptions
 from partita.streaming.fitting import Wanted
 from partita.streaming.planning import MOST_ROWS, SAMPLE, FitAsked, Plan
@@ -79,13 +81,19 @@ def stream(
     >>> result.fit, result.fitted_rows, result.labels[:4].tolist()
     ('distinct', 3, [0, 0, 1, 1])
     """
+    if not isinstance(how, Streaming):
+        raise ParameterError(f"how={how!r:.60} is no partita.Streaming; say how=partita.Streaming(…)")
     asked = Asked.of(method, params, seed)
     wanted = Wanted(method, k, asked.seed, how.polish, params)
     plan = Plan(wanted, how.fit, how.most, how.sample, how.confidence, how.membership, how.read)
     plan.check()
     source = blocks_of(table, how.read)
     place = None if output is None else Path(output)
+    if place is not None:
+        check_apart(table, (block.path for block in source.blocks), place)
     if not isinstance(how.engine, str):
+        if how.scheduler is not None or how.workers is not None:
+            raise ParameterError("the engine is open already; leave out scheduler and workers")
         return run(source, plan, how.engine, place)
     with open_engine(how.engine, scheduler=how.scheduler, workers=how.workers) as engine:
         return run(source, plan, engine, place)
@@ -98,4 +106,9 @@ def blocks_of(table: Any, options: ReadOptions) -> LabelBlocks:
     if hasattr(table, "pieces") and hasattr(table, "blocks"):
         found: LabelBlocks = table
         return found
-    return open_blocks(table, options)
+    if isinstance(table, (str, Path, list, tuple)):
+        return open_blocks(table, options)
+    raise ParameterError(
+        f"a {type(table).__name__} cannot be read in blocks; give files, an integer array or what made_blocks gives, "
+        "or take partita.consensus"
+    )
