@@ -254,3 +254,13 @@ def test_equal_weights_are_exactly_1(scale):
     assert prepare(Ensemble.from_labels(hard, weights=[scale] * 3)).ensemble.weights.tolist() == [1.0] * 3
     memberships = SoftEnsemble.from_memberships([soft.block(j) for j in range(5)], weights=[scale] * 5)
     assert prepare(memberships).ensemble.weights.tolist() == [1.0] * 5
+
+
+def test_many_soft_clusters_are_told_apart():
+    """Some hundred clusters with keys of few bits would look alike, and the file's order would decide between them."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(250, size=(3000, 8))
+    order = rng.permutation(len(labels))
+    first, second = (prepare(SoftEnsemble.from_hard(Ensemble.from_labels(table))) for table in (labels, labels[order]))
+    assert np.array_equal(first.ensemble.matrix, second.ensemble.matrix)
+    assert np.array_equal(first.inverse[order], second.inverse)

@@ -234,7 +234,8 @@ def _prepare_soft(ensemble: SoftEnsemble, informative: list[int], compress: bool
 
 
 def _soft_keys(matrix: FloatArray, counts: FloatArray, starts: NDArray[np.uint64]) -> Keys:
-    parts = np.rint(matrix * FIXED_POINT).astype(np.uint64)
+    parts = np.rint(matrix * FIXED_POINT).astype(np.uint64, order="C")
+    mix_all(parts.reshape(-1))  # times 2^32 a key would lose half its bits, and clusters would look alike
     rows, amounts = np.ones(len(parts), np.uint64), _amounts(counts)
     clusters = starts
     for _ in range(ROUNDS):
