@@ -215,5 +215,5 @@ def lead(typing: Any, scores: Any, place: Any, width: Any) -> Any:
         winner = builder.cttz(found, ir.IntType(1)(1))
         return context.make_tuple(builder, signature.return_type, [top, winner])
 
-    pair = types.Tuple((types.float64, types.int64))  # type: ignore[no-untyped-call]
+    pair = types.Tuple((types.float64, types.int64))  # type: ignore[no-untyped-call]  # numba has no types
     return pair(scores, types.int64, width), write
