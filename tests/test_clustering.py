@@ -85,7 +85,7 @@ def test_scale(scale):
 def test_votes_by_hand():
     labels, _ = noisy_labels(n=40, r=3, missing=0.2)
     ensemble = partita.Ensemble.from_labels(labels, missing=-1)
-    found = partita.consensus(ensemble, "lwgp", 3)
+    found = partita.consensus(ensemble, "hbgf", 3)
     model = placing_model(ensemble, found)
     for i, row in enumerate(labels):
         votes = np.zeros(found.k)

@@ -85,7 +85,7 @@ class EnsembleClustering(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> IntArray:
         """Clusters of new objects: each base clustering places them, and their labels decide.
 
-        A method with a model of labels decides by that model. For others, such as lwgp, each base cluster votes for the
+        A method with a model of labels decides by that model. For others, such as hbgf, each base cluster votes for the
         consensus clusters of its objects, which is not how `fit` decided: near the boundary of clusters, `predict` may
         differ from `labels_` even for the objects of `fit`.
         """
