@@ -58,7 +58,7 @@ def test_a_worker_that_is_killed_changes_nothing(fit, tmp_path):
                 time.sleep(0.001)
             os.kill(victim, signal.SIGKILL)
 
-        killer = threading.Thread(target=kill)
+        killer = threading.Thread(target=kill, daemon=True)
         killer.start()
         partita.stream(source, tmp_path / "there", "mm", K, how=replace(how, engine=engine))
         killer.join(60)
