@@ -134,5 +134,6 @@ class Kept:
         """Remove the run's own files, when all is done."""
         for name in (TALLY, FIT, MODEL, ABOUT, "lock"):
             (self.place / name).unlink(missing_ok=True)
+        remove_halves(self.folder)  # those of workers that died
         with suppress(OSError):
             self.place.rmdir()
