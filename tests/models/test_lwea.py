@@ -14,12 +14,14 @@ from partita.core.threads import thread_limit
 from partita.models import lwea
 from partita.models.lwea import (
     MicroClusters,
-    best_linkage,
+    best_partition,
     group_counts,
+    linkages,
     locally_weighted,
     merge,
     micro_clusters,
     similarity,
+    spectral_partition,
     weighted_covariance,
 )
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
@@ -52,7 +54,7 @@ def slow_weights(ensemble, theta):
     return np.array(found)
 
 
-def slow_covariance(ensemble, labels, weights, gamma=1.0):
+def slow_covariance(ensemble, labels, weights, gamma=lwea.GAMMA):
     """Per clustering, means over the pairs of objects known in it; objects are also paired with themselves."""
     rows, total, below = memberships(ensemble), 0.0, 0.0
     together = (labels[:, None] == labels[None, :]).astype(float)
@@ -118,7 +120,7 @@ def test_cluster_weights_of_many_base_clusters_are_the_same(monkeypatch):
         monkeypatch.undo()
 
 
-@pytest.mark.parametrize("gamma", [1.0, 0.5])
+@pytest.mark.parametrize("gamma", [1.0, 0.5, 0.1])
 @pytest.mark.parametrize(
     "ensemble",
     [
@@ -150,18 +152,33 @@ def test_merges_are_those_of_a_search_over_all_pairs(seed, missing):
                 assert same_partition(merge(similar, micro.sizes, k, rho, tau), expected)
 
 
-def test_the_linkage_with_the_largest_covariance_is_kept():
+def test_the_partition_with_the_largest_covariance_is_kept():
     ensemble = prepared(n=60, r=6, k=4, noise=0.4)
     weights = locally_weighted(ensemble, 0.3)
     micro = micro_clusters(ensemble, weights, 14, 150, np.random.default_rng(0))
-    best = best_linkage(micro, ensemble, weights, 3)
-    scores = {}
-    for rho in lwea.SIZE_EXPONENTS:
-        for tau in lwea.MIN_SHARES:
-            groups = slow_merge(similarity(micro, ensemble, weights), micro.sizes, 3, rho, tau)
-            scores[rho, tau] = slow_covariance(ensemble, groups[micro.labels], weights)
-    assert best.covariance == pytest.approx(max(scores.values()), abs=1e-12)
-    assert scores[best.size_exponent, best.min_share] == pytest.approx(best.covariance, abs=1e-12)
+    linked, similar = linkages(micro, ensemble, weights, 3), similarity(micro, ensemble, weights)
+    settings = [(rho, tau) for rho in lwea.SIZE_EXPONENTS for tau in lwea.MIN_SHARES]
+    for (rho, tau), found in zip(settings, linked, strict=True):
+        labels = slow_merge(similar, micro.sizes, 3, rho, tau)[micro.labels]
+        assert same_partition(found.labels, labels)
+        assert found.covariance == pytest.approx(slow_covariance(ensemble, labels, weights, lwea.GAMMA), abs=1e-12)
+    cut = spectral_partition(ensemble, weights, 3, np.random.default_rng(0))
+    assert cut.covariance == pytest.approx(slow_covariance(ensemble, cut.labels, weights, lwea.GAMMA), abs=1e-12)
+    best = best_partition(linked, cut)
+    assert best.covariance == max(p.covariance for p in (*linked, cut))
+    equal = best_partition([p._replace(covariance=0.5) for p in linked], cut._replace(covariance=0.5))
+    assert equal.source == linked[0].source
+
+
+def test_clusters_of_very_different_sizes_are_found():
+    """k-means runs with too many clusters divide the large blob in every run at another place."""
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import make_blobs
+
+    X, truth = make_blobs([900, 60, 30], centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    labels = [KMeans(k, n_init=1, random_state=k).fit_predict(X) for k in range(8, 18)]
+    result = partita.consensus(np.stack(labels, axis=1), "lwea", 3)
+    assert partita.evaluate(result, truth=truth)["ari"] > 0.97
 
 
 def test_small_groups_do_not_use_up_clusters():
@@ -199,7 +216,7 @@ def test_planted_clusters_are_found(missing):
     labels, truth = noisy_labels(n=600, r=12, k=5, noise=0.3, missing=missing)
     result = partita.consensus(Ensemble.from_labels(labels, missing=-1), "lwea", 5)
     assert partita.evaluate(result, truth=truth)["ari"] > 0.95
-    assert result.detail["linkage covariance"] > 0.3 and result.detail["micro-clusters"] == 150
+    assert result.detail["covariance"] > 0.3 and result.detail["micro-clusters"] == 150
     assert np.array_equal(result.predict(Ensemble.from_labels(labels, missing=-1)), result.labels)
 
 

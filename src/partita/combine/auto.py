@@ -3,7 +3,8 @@
 Average NMI with the base clusterings (ANMI) rejects candidates that the base clusterings do not support. Among the
 candidates with nearly the highest ANMI, the weighted covariance (`models/lwea.py`) chooses: it asks whether the pairs
 of objects in one cluster are the pairs that reliable base clusters put together. If most base clusterings have exactly
-k clusters, ANMI alone is the better criterion.
+k clusters, ANMI alone is the better criterion. If they are much finer, ANMI rewards clusters of equal size; then `lwea`
+is the only candidate, because it compares partitions by weighted covariance itself.
 """
 
 from dataclasses import dataclass, replace
@@ -23,11 +24,12 @@ from partita.core.types import FrozenDict, IntArray
 from partita.graph.base import NO_BETTER, BaseClustering, base_clusterings
 from partita.models.lwea import THETA, locally_weighted, weighted_covariance
 
-CANDIDATES: Final = ("voting", "mm", "lwea")
 NEAR_BEST: Final = 0.98
 """Share of the highest ANMI that a candidate needs for the weighted covariance to choose it."""
 SAME_K: Final = 0.5
 """Share of base clusterings with exactly k clusters from which ANMI alone chooses."""
+MUCH_FINER: Final = 3
+"""Base clusterings are much finer if their median number of clusters is above this multiple of k."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,9 @@ class Params:
     """Parameters of the method `auto`."""
 
     candidates: tuple[str, ...] | None = setting(
-        None, "methods to choose from, with their default parameters; default: voting, mm, lwea, or mm, lwea if soft"
+        None,
+        "methods to choose from, with their default parameters; default: voting, mm and lwea (soft: mm and lwea), or "
+        "lwea alone if the median base clustering has more than 3 k clusters",
     )
     candidate_labels: bool = setting(False, "also return the labels of every candidate, in `candidate_labels`")
 
@@ -76,7 +80,7 @@ def fit(find: Find, ensemble: AnyEnsemble, k: int, params: Params, rng: Generato
     base clusterings have exactly k clusters, the candidate with the highest ANMI is returned. Otherwise it is the one
     with the largest weighted covariance among those whose ANMI is at least 0.98 of the highest.
     """
-    names = params.candidates if params.candidates is not None else default_candidates(ensemble)
+    names = params.candidates if params.candidates is not None else default_candidates(ensemble, k)
     candidates = run_all(find, check_names(find, names, k, "auto"), ensemble, k, rng)
     base = best_base_clustering(ensemble, k)
     if base is not None and base.anmi > max(c.anmi for c in candidates if c.result is not None) + NO_BETTER:
@@ -91,9 +95,14 @@ def fit(find: Find, ensemble: AnyEnsemble, k: int, params: Params, rng: Generato
     return replace(result, detail=FrozenDict({**result.detail, "rule": choice.rule}))
 
 
-def default_candidates(ensemble: AnyEnsemble) -> tuple[str, ...]:
-    """Return the names of the default candidates: all for hard clusterings, those that take soft ones otherwise."""
-    return CANDIDATES if isinstance(ensemble, Ensemble) else CANDIDATES[1:]
+def default_candidates(ensemble: AnyEnsemble, k: int) -> tuple[str, ...]:
+    """Return the names of the default candidates for a table of base clusterings.
+
+    They depend on the type and the numbers of clusters of the base clusterings only.
+    """
+    if np.median(ensemble.sizes) > MUCH_FINER * k:
+        return ("lwea",)
+    return ("voting", "mm", "lwea") if isinstance(ensemble, Ensemble) else ("mm", "lwea")
 
 
 def best_base_clustering(ensemble: AnyEnsemble, k: int) -> BaseClustering | None:

@@ -50,6 +50,7 @@ def by_clustering(tables: FloatArray, offsets: IntArray) -> tuple[FloatArray, ..
 
 def label_counts(ensemble: Ensemble | SoftEnsemble, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
     """(t, k) objects with each label in each of k clusters, and the (k,) cluster sizes; MISSING rows are left out."""
+    labels = sealed(labels)
 
     def part(start: int, stop: int) -> tuple[FloatArray, FloatArray]:
         tables, sizes = np.zeros((int(ensemble.offsets[-1]), k)), np.zeros(k)
