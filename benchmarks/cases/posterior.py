@@ -75,14 +75,6 @@ def fine_samples(n: int, draws: int = 20) -> np.ndarray:
     return np.stack([cKDTree(chosen).query(points)[1] for chosen in centers])
 
 
-def least_input(data: tuple[np.ndarray]) -> Any:
-    """The draw of least expected loss."""
-    from partita import Draws
-    from partita.posterior.point import best_draw
-
-    return best_draw(Draws.of(data[0]), "binder")
-
-
 def loss_found(result: Any, data: tuple[np.ndarray]) -> dict[str, float]:
     """The expected loss, where the result is ours; salso reports its own."""
     return {"expected loss": result.loss} if hasattr(result, "loss") else {}
@@ -133,7 +125,6 @@ CASES = (
             lambda make=make, n=n: (make(n),),
             (
                 Contestant("partita best_partition", searched("binder"), lambda make=make: (make(3000),)),
-                Contestant("best draw", least_input),
                 *rivals_of("binder", 10),
             ),
             loss_found,
