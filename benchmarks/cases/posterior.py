@@ -1,4 +1,4 @@
-"""The partition that represents draws: 100 000 objects, 1000 draws of 20 clusters."""
+"""The partition that represents draws: 100 000 objects, 1000 draws of 20 clusters; fewer draws compared with salso."""
 
 from typing import Any
 
@@ -58,6 +58,23 @@ def searched(loss: str) -> Any:
     return run
 
 
+def noisy_samples(n: int, draws: int = 20, k: int = 10, noise: float = 0.3) -> np.ndarray:
+    """(draws, n) labels of k clusters, of which each draw has a share replaced by random ones."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(k, size=n)
+    return np.where(rng.random((draws, n)) < noise, rng.integers(k, size=(draws, n)), truth)
+
+
+def fine_samples(n: int, draws: int = 20) -> np.ndarray:
+    """(draws, n) cells of 100 to 300 random points of the unit square, other points in each draw."""
+    from scipy.spatial import cKDTree
+
+    rng = np.random.default_rng(0)
+    points = rng.random((n, 2))
+    centers = [points[rng.choice(n, int(rng.integers(100, 300)), replace=False)] for _ in range(draws)]
+    return np.stack([cKDTree(chosen).query(points)[1] for chosen in centers])
+
+
 def loss_found(result: Any, data: tuple[np.ndarray]) -> dict[str, float]:
     """The expected loss, where the result is ours; salso reports its own."""
     return {"expected loss": result.loss} if hasattr(result, "loss") else {}
@@ -68,34 +85,56 @@ def quality(result: Any, table: np.ndarray) -> float:
     return float(getattr(result, "expected_loss", result))
 
 
-CASES = [
-    Case(
-        f"posterior-{loss}",
-        f"summary of 10^5 objects, 1000 draws, 20 clusters; allowed {SECONDS:.0f} s (quality: expected {loss})",
-        lambda: posterior_draws(10**5, 1000),
-        (
-            Contestant("partita summarise", ours(loss), lambda: posterior_draws(300, 30)),
-            Contestant("best of 100 draws", central_draw(loss), lambda: posterior_draws(300, 101)),
-        ),
-        quality,
-        repeats=0,
-        floor=Contestant("floor: sum the draws", lambda table: float("nan") if table.sum() else 0.0),
-        allowed=MEGABYTES,
-        on_request=True,
-    )
-    for loss in ("vi", "binder")
-] + [
-    Case(
-        f"salso-{loss}",
-        f"the partition of least expected {loss} (VI in nats) of 2000 objects, 500 draws, 10 clusters",
-        lambda: (posterior_draws(2000, 500, 10),),
-        (
-            Contestant("partita best_partition", searched(loss), lambda: (posterior_draws(300, 30),)),
-            *rivals_of(loss, 10),
-        ),
-        loss_found,
-        repeats=1,
-        on_request=True,
-    )
-    for loss in ("vi", "binder")
-]
+CASES = (
+    [
+        Case(
+            f"posterior-{loss}",
+            f"summary of 10^5 objects, 1000 draws, 20 clusters; allowed {SECONDS:.0f} s (quality: expected {loss})",
+            lambda: posterior_draws(10**5, 1000),
+            (
+                Contestant("partita summarise", ours(loss), lambda: posterior_draws(300, 30)),
+                Contestant("best of 100 draws", central_draw(loss), lambda: posterior_draws(300, 101)),
+            ),
+            quality,
+            repeats=0,
+            floor=Contestant("floor: sum the draws", lambda table: float("nan") if table.sum() else 0.0),
+            allowed=MEGABYTES,
+            on_request=True,
+        )
+        for loss in ("vi", "binder")
+    ]
+    + [
+        Case(
+            f"salso-{loss}",
+            f"the partition of least expected {loss} (VI in nats) of 2000 objects, 500 draws, 10 clusters",
+            lambda: (posterior_draws(2000, 500, 10),),
+            (
+                Contestant("partita best_partition", searched(loss), lambda: (posterior_draws(300, 30),)),
+                *rivals_of(loss, 10),
+            ),
+            loss_found,
+            repeats=1,
+            on_request=True,
+        )
+        for loss in ("vi", "binder")
+    ]
+    + [
+        Case(
+            f"binder-{name}-{n}",
+            f"the partition of least expected Binder loss of {n} objects, 20 draws: {said}",
+            lambda make=make, n=n: (make(n),),
+            (
+                Contestant("partita best_partition", searched("binder"), lambda make=make: (make(3000),)),
+                *rivals_of("binder", 10),
+            ),
+            loss_found,
+            repeats=1,
+            on_request=True,
+        )
+        for n in (2_000, 20_000)
+        for name, make, said in (
+            ("noisy", noisy_samples, "10 clusters, 30 % of the labels random"),
+            ("fine", fine_samples, "100 to 300 clusters each"),
+        )
+    ]
+)

@@ -53,6 +53,11 @@ def test_json(draws, tmp_path, by):
     assert found["pairs"] == {"1,4": pytest.approx(np.mean(labels[0] == labels[3]))}
 
 
+def test_max_clusters(draws):
+    done = partita("summarise", draws[0], "--id", "who", "--max-clusters", 2, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["clusters"] == 2 and "max_clusters=2" in done.stderr
+
+
 def test_quiet_with_a_file_says_nothing(draws, tmp_path):
     done = partita("summarise", draws[0], "--id", "who", "-o", tmp_path / "labels.json", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -65,6 +70,7 @@ def test_quiet_with_a_file_says_nothing(draws, tmp_path):
         (["--by", "diagonal"], "by='diagonal'"),
         (["--loss", "l2"], "loss='l2'"),
         (["--level", "2"], "level=2.0"),
+        (["--max-clusters", "0"], "max_clusters=0"),
         (["--pairs", "o1"], "--pairs o1: write two objects"),
         (["--pairs", "o1,nobody"], "no object is called 'nobody'"),
         (["-o", "labels.xlsx"], "written as .csv or .json"),

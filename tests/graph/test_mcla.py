@@ -5,7 +5,6 @@ import pytest
 
 import partita
 from partita import Ensemble, SoftEnsemble
-from partita.core.rng import generator
 from partita.graph import mcla, smcla
 from partita.graph.incidence import gram
 from tests.samples import noisy, noisy_labels, noisy_soft
@@ -110,15 +109,38 @@ def test_literal_similarity_underflows_and_says_so():
     assert not partita.consensus(soft, "smcla", 3).notes
 
 
-def test_jaccard_on_one_hot_rows_is_mcla():
-    ensemble = noisy(missing=0.1)
-    hard = mcla.fit(ensemble, 4, mcla.Params(), generator(3))
-    soft = smcla.fit(SoftEnsemble.from_hard(ensemble), 4, smcla.Params(similarity="jaccard"), generator(3))
-    names = dict(zip(hard.labels.tolist(), soft.labels.tolist(), strict=True))
-    assert len(set(names.values())) == len(names)
-    assert [names[label] for label in hard.labels.tolist()] == soft.labels.tolist()
-    assert np.allclose(hard.per_object["association"], soft.per_object["association"])
-    assert hard.detail["cut"] == pytest.approx(soft.detail["cut"])
+@pytest.mark.parametrize("k", [2, 3, 6])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("one_hot", [False, True], ids=["hard", "one-hot"])
+def test_hard_input_gives_the_result_of_mcla(one_hot, seed, k):
+    """Different numbers of clusters, missing labels and weights included, and however the ensemble is stored."""
+    rng = np.random.default_rng(seed)
+    labels = np.column_stack(
+        [noisy(n=80, k=size, r=1, noise=0.4, missing=0.1, seed=seed).labels for size in range(2, 8)]
+    )
+    ensemble = Ensemble.from_labels(labels, missing=-1, weights=rng.uniform(0.5, 2, 6), transpose=False)
+    hard = partita.consensus(ensemble, "mcla", k, seed=seed)
+    soft = partita.consensus(SoftEnsemble.from_hard(ensemble) if one_hot else ensemble, "smcla", k, seed=seed)
+    assert np.array_equal(soft.labels, hard.labels)
+    assert np.allclose(soft.per_object["association"], hard.per_object["association"])
+    assert soft.detail["cut"] == hard.detail["cut"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_of_different_sizes_group_by_overlap(seed):
+    """Soft clusterings that split four clusters into uneven parts; distances not relative to size group small parts."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(4), [300, 150, 100, 50])
+    blocks = []
+    for parts in (1, 2, 4, 6, 8, 10):
+        fine = truth * parts + rng.choice(parts, 600, p=rng.dirichlet(np.ones(parts)))
+        blocks.append(0.9 * np.eye(4 * parts)[fine] + 0.1 / (4 * parts))
+    soft = SoftEnsemble.from_memberships(blocks)
+    ari = {
+        name: partita.evaluate(partita.consensus(soft, "smcla", 4, similarity=name), truth=truth)["ari"]
+        for name in ("jaccard", "scaled")
+    }
+    assert ari["jaccard"] == 1 and ari["scaled"] < 0.6
 
 
 def test_soft_association_is_the_mean_membership():

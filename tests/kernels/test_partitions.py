@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita.core.draws import Draws
-from partita.kernels.partitions import chain, content, leaving, merge_all, merging, weigh_row
+from partita.kernels.partitions import ALONE, chain, content, leaving, merge_all, merging, pivot, sweep, weigh_row
 from partita.posterior import search
 from partita.posterior.losses import expected_loss
 from tests.posterior.draws_oracle import problems
@@ -57,14 +57,53 @@ def places(count, loss, seed):
 
 
 @losses
+def test_pivots_gather_what_is_together_in_most_draws(loss):
+    """Against the definition, row by row; limits on clusters and work leave the other rows without a label."""
+    for place in places(60, loss, seed=15):
+        rows, n = place.problem.rows, len(place.problem.rows)
+        order, found = np.arange(n)[::-1].copy(), np.full(n, -1)
+        number = pivot(place.problem, order, n, ALONE, np.inf, found)
+        close = [[((a == b) * place.problem.shares).sum() > 1 + 1e-9 for b in rows] for a in rows]
+        wanted, clusters = np.full(n, -1), 0
+        for i in order:
+            if wanted[i] == -1:
+                members = [j for j in range(n) if wanted[j] == -1 and close[i][j]]
+                wanted[members] = clusters if len(members) > 1 else ALONE
+                clusters += len(members) > 1
+        assert np.array_equal(found, wanted) and number == clusters
+        few = np.full(n, -1)
+        assert pivot(place.problem, order, 0, ALONE, np.inf, few) == 0 and (few == -1).all()
+
+
+@losses
+def test_full_tables_let_rows_be_alone(loss):
+    """A row leaves full tables only if that lowers the loss, and at most as many rows as allowed."""
+    left, rng = 0, np.random.default_rng(0)
+    for place in places(90, loss, seed=16):
+        n, start = len(place.start), np.unique(place.start, return_inverse=True)[1]
+        width = int(start.max()) + 1
+        for alone in (0, 1, n):
+            problem = place.problem._replace(width=width, alone=alone)
+            tally = search._begun(problem, search.Start(start), rng)
+            change = sweep(problem, tally, np.arange(n), 0, width, False, False)[3]
+            labels = np.where(tally.labels == ALONE, width + np.arange(n), tally.labels)
+            outside = np.count_nonzero(tally.labels == ALONE)
+            assert outside <= alone and place.height(labels) - place.height(start) == pytest.approx(change, abs=1e-9)
+            left += outside
+    assert left > 20
+
+
+@losses
 def test_merging_tells_the_change_of_the_loss(loss):
     tried = 0
     for place in places(60, loss, seed=11):
         full, before = np.flatnonzero(place.tally.sizes), place.height(place.start)
+        part, values = np.empty(len(place.tally.sizes)), np.empty(len(place.tally.sizes))
         for a in full:
-            for b in full[full < a]:
+            merging(place.problem, place.tally, a, len(values), part, values)
+            for b in full[full != a]:
                 after = place.height(np.where(place.start == a, b, place.start))
-                assert merging(place.problem, place.tally, a, b) == pytest.approx(after - before, abs=1e-9)
+                assert values[b] == pytest.approx(after - before, abs=1e-9)
                 tried += 1
     assert tried > 100
 

@@ -176,3 +176,119 @@ def test_hardly_any_objects(objects):
 def test_one_row_through_the_search(monkeypatch):
     monkeypatch.setattr(point, "FEW_ROWS", 0)
     assert best_partition(Draws.of([[0, 0, 0]]), rng=generator()).labels.tolist() == [0, 0, 0]
+
+
+def noisy_samples(n, draws=20):
+    """Ten clusters; 30 % of the labels of each draw are random."""
+    return noisy_labels(n=n, r=draws, k=10, noise=0.3, seed=8)[0].T
+
+
+def fine_samples(n, draws=20, seed=9):
+    """Nearest of many random centers on a line, other centers in each draw."""
+    rng = generator(seed)
+    points = rng.random(n)
+    return np.stack([np.searchsorted(np.sort(rng.choice(points, n // 6, replace=False)), points) for _ in range(draws)])
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Search small problems as large ones, with narrow tables and little work."""
+    monkeypatch.setattr(point, "FEW_ROWS", 0)
+    monkeypatch.setattr(search, "LARGE_ROWS", 0)
+    monkeypatch.setattr(search, "LARGE_SWEEP_WORK", 1)
+    monkeypatch.setattr(search, "LARGE_WORK", 1e5)
+
+
+def check_none_better(draws, loss, found):
+    inputs = [expected_loss(labels, draws, loss) for labels in draws.labels]
+    assert found.loss <= min(inputs) and found.loss == expected_loss(found.labels, draws, loss)
+
+
+@pytest.mark.parametrize("samples", [noisy_samples, fine_samples])
+def test_many_objects_under_binders_loss(samples, monkeypatch):
+    """More objects than `LARGE_ROWS`: no draw is better, and the number of threads does not change the result."""
+    monkeypatch.setattr(search, "LARGE_ROWS", 1000)
+    draws = Draws.of(samples(1300))
+    found = best_partition(draws, "binder", rng=generator(1))
+    assert len(search.set_up(draws, "binder").first) > search.LARGE_ROWS and not found.limited
+    check_none_better(draws, "binder", found)
+    with thread_limit(1):
+        again = best_partition(draws, "binder", rng=generator(1))
+    assert np.array_equal(found.labels, again.labels) and found.loss == again.loss
+    truth = noisy_labels(n=1300, r=1, k=10, noise=0.0, seed=8)[1]
+    assert samples is not noisy_samples or found.loss <= expected_loss(truth, draws, "binder")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_draw_is_better(loss):
+    for table in problems(60, seed=10, most=30):
+        draws = Draws.of(table)
+        check_none_better(draws, loss, best_partition(draws, loss, rng=generator()))
+
+
+def test_a_large_search_is_near_the_best(large):
+    """Against every partition; its clusters in tables and rows outside are counted as they should be."""
+    gaps = []
+    for table in problems(150, seed=11):
+        draws = Draws.of(table)
+        found = best_partition(draws, "binder", rng=generator())
+        check_none_better(draws, "binder", found)
+        gaps.append(found.loss - losses(partitions(table.shape[1]), table, "binder").min())
+    assert min(gaps) > -1e-12 and np.mean(np.array(gaps) < 1e-9) > 0.9
+
+
+@pytest.mark.parametrize("samples", [noisy_samples, fine_samples])
+def test_a_large_search_is_as_good_as_a_small_one(samples, monkeypatch):
+    draws = Draws.of(samples(800))
+    wanted = best_partition(draws, "binder", rng=generator()).loss
+    monkeypatch.setattr(search, "LARGE_ROWS", 0)
+    assert best_partition(draws, "binder", rng=generator()).loss <= 1.002 * wanted
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("few_rows", [0, 9])
+def test_max_clusters_against_every_partition(loss, most, few_rows, monkeypatch):
+    monkeypatch.setattr(point, "FEW_ROWS", few_rows)
+    for table in problems(20, seed=12, most=7):
+        found = best_partition(Draws.of(table), loss, rng=generator(), max_clusters=most)
+        every = partitions(table.shape[1])
+        least = losses(every[every.max(axis=1) < most], table, loss).min()
+        assert found.labels.max() < most and found.loss == pytest.approx(least, abs=1e-10)
+
+
+@pytest.mark.parametrize("samples", [noisy_samples, fine_samples])
+@pytest.mark.parametrize("n", [300, 3000])
+@pytest.mark.parametrize("most", [1, 4, 12])
+def test_max_clusters_of_many_objects(samples, n, most):
+    draws = Draws.of(samples(n))
+    found = best_partition(draws, "binder", rng=generator(), max_clusters=most)
+    assert found.labels.max() < most and found.limited
+    few = [expected_loss(row, draws, "binder") for row in draws.labels if row.max() < most]
+    assert found.loss <= min(few, default=np.inf)
+
+
+def test_max_clusters_outside_the_tables(large):
+    """Rows outside the tables count as clusters."""
+    draws = Draws.of(noisy_samples(300))
+    free = best_partition(draws, "binder", rng=generator())
+    assert free.labels.max() + 1 > 40
+    for most in (25, 30):
+        found = best_partition(draws, "binder", rng=generator(), max_clusters=most)
+        assert found.labels.max() + 1 == most and found.limited and found.loss > free.loss
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "3", True])
+def test_max_clusters_that_are_none(wrong):
+    with pytest.raises(ParameterError, match=f"max_clusters={wrong!r}: expected an integer of at least 1"):
+        best_partition(Draws.of([[0, 1]]), rng=generator(), max_clusters=wrong)
+
+
+def test_an_interrupted_search_respects_max_clusters(monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(point, "map_threads", stop)
+    draws = Draws.of(fine_samples(300))
+    found = best_partition(draws, "binder", rng=generator(), max_clusters=5)
+    assert found.interrupted and found.labels.max() + 1 == 5

@@ -43,6 +43,14 @@ def test_unknown_objects_and_limits_are_told():
     assert found.exact and "1 cluster " not in repr(found)
 
 
+def test_max_clusters_is_kept_and_reported():
+    table = noisy_labels(n=60, r=20, k=5, noise=0.3, seed=2)[0].T
+    found = partita.summarise(table, "binder", max_clusters=3)
+    assert found.k == 3 and any("max_clusters=3" in note for note in found.notes)
+    with pytest.raises(ParameterError, match="max_clusters=0"):
+        partita.summarise(table, max_clusters=0)
+
+
 def test_a_consensus_without_draws_is_refused():
     result = partita.consensus(noisy_labels()[0], "voting", k=4, seed=0)
     with pytest.raises(ParameterError, match="voting keeps no draws"):

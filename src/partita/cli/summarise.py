@@ -25,6 +25,13 @@ def summarise(
         str, typer.Option("--loss", help="vi, variation of information in nats, or binder, Binder's loss.")
     ] = "vi",
     level: Annotated[float, typer.Option("--level", help="Share of the posterior in the credible ball.")] = 0.95,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(
+            "--max-clusters",
+            help="Maximum number of clusters of the partition. Default: as many as memory and time allow.",
+        ),
+    ] = None,
     pairs: Annotated[
         list[str] | None,
         typer.Option("--pairs", metavar="A,B", help="Two objects by id, else by row from 1: how often together."),
@@ -52,6 +59,7 @@ def summarise(
     from partita.posterior.ball import check_level
     from partita.posterior.losses import check_loss
     from partita.posterior.pairs import pair_probabilities
+    from partita.posterior.point import check_max_clusters
     from partita.posterior.summary import summarise as summarised
     from partita.report.posterior import as_record, summary_tables
     from partita.report.tables import as_json as to_json
@@ -63,11 +71,12 @@ def summarise(
         check_writable(output)
     check_loss(loss)
     check_level(level)
+    check_max_clusters(max_clusters)
     wanted = options.read_options(id_column, columns, exclude, missing, None, None, header, input_format)
     with options.working(threads, quiet):
         table = read_draws(draws, by, wanted)  # type: ignore[arg-type]  # checked there
         places = [_pair(word, table) for word in pairs or []]
-        found = summarised(table.draws, loss, level=level, seed=seed, threads=threads)  # type: ignore[arg-type]  # same
+        found = summarised(table.draws, loss, level=level, max_clusters=max_clusters, seed=seed, threads=threads)  # type: ignore[arg-type]  # same
         together = pair_probabilities(table.draws, places).tolist() if places else []
     asked = dict(zip(pairs or [], together, strict=True))
     if output is not None:

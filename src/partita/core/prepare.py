@@ -86,7 +86,16 @@ def taken(values: NDArray[Any], rows: IntArray, columns: IntArray | None = None)
 
 
 def prepare(ensemble: Ensemble | SoftEnsemble, compress: bool = True) -> Prepared:
-    """The table a method works on; `compress=False` keeps one row an object."""
+    """Return the table that a method works on; `compress=False` keeps one row per object.
+
+    The canonical order of a soft ensemble with one-hot rows is that of its hard ensemble, so that a soft method and its
+    hard form get the same rows and clusters in the same order.
+    """
+    if isinstance(ensemble, SoftEnsemble) and ensemble.is_one_hot:
+        hard = prepare(ensemble.harden(), compress)
+        work = SoftEnsemble.from_hard(hard.ensemble)
+        _remember_distinct(work, compress)
+        return replace(hard, ensemble=work)
     informative = [j for j in range(len(ensemble.names)) if ensemble.weights[j] > 0 and _has_label(ensemble, j)]
     if not informative:
         raise TableError("no object has a label in a clustering that counts; check the missing values and the weights")

@@ -109,6 +109,11 @@ class SoftEnsemble(FrozenArrays):
         return frozen(np.stack([self.block(j).any(axis=1) for j in range(len(self.names))], axis=1))
 
     @cached_property
+    def is_one_hot(self) -> bool:
+        """True if every membership is 0 or 1."""
+        return bool(((self.matrix == 0) | (self.matrix == 1)).all())
+
+    @cached_property
     def missing_share(self) -> float:
         """The share of (object, clustering) pairs that are unobserved."""
         return float(1 - self.known.mean())

@@ -35,11 +35,6 @@ def incidence(ensemble: Ensemble | SoftEnsemble, edges: FloatArray) -> sparse.cs
     return sparse.csr_array((edges[columns], columns, starts), shape=(len(ensemble), len(edges)))
 
 
-def is_hard(ensemble: SoftEnsemble) -> bool:
-    """Whether every membership is 0 or 1."""
-    return bool(((ensemble.matrix == 0) | (ensemble.matrix == 1)).all())
-
-
 def gram(ensemble: Ensemble | SoftEnsemble) -> FloatArray:
     """(t, t) Hᵀ H over all objects: how much each two base clusters have in common."""
     if isinstance(ensemble, Ensemble):

@@ -14,7 +14,7 @@ from partita.core.params import setting
 from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, IntArray
 from partita.graph import cspa
-from partita.graph.incidence import cluster_shares, is_hard
+from partita.graph.incidence import cluster_shares
 from partita.graph.neighbours import SOFT_BLOCK, by_closeness, edges_per_row, neighbour_graph
 from partita.partition import Graph, GraphOptions, partition_graph
 
@@ -35,7 +35,7 @@ def fit(ensemble: SoftEnsemble, k: int, params: Params, rng: Generator) -> Conse
     clustering in which one of them is unknown counts the other's squared length. With inner products one-hot rows give
     CSPA itself.
     """
-    if params.similarity == "inner" and is_hard(ensemble):
+    if params.similarity == "inner" and ensemble.is_one_hot:
         plain = cspa.Params(params.neighbours, params.partitioner, params.imbalance)
         return cspa.fit(ensemble.harden(), k, plain, rng)
     points = (ensemble.matrix * np.sqrt(cluster_shares(ensemble))).astype(np.float32)

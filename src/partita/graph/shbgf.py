@@ -7,7 +7,7 @@ from partita.core.method import Method
 from partita.core.soft import SoftEnsemble
 from partita.graph.hbgf import Params, objects_of, options_of
 from partita.graph.hbgf import fit as fit_hard
-from partita.graph.incidence import cluster_shares, incidence, is_hard
+from partita.graph.incidence import cluster_shares, incidence
 from partita.partition import Graph, partition_graph
 
 
@@ -16,7 +16,7 @@ def fit(ensemble: SoftEnsemble, k: int, params: Params, rng: Generator) -> Conse
 
     An edge weighs the membership times the weight of its clustering, so that one-hot rows give HBGF itself.
     """
-    if is_hard(ensemble):
+    if ensemble.is_one_hot:
         return fit_hard(ensemble.harden(), k, params, rng)
     weighted = incidence(ensemble, cluster_shares(ensemble)).multiply(ensemble.counts[:, None])
     graph = Graph.from_bipartite(weighted, ensemble.counts)

@@ -1,4 +1,4 @@
-"""sMCLA: MCLA on memberships, base clusters grouped by how alike their columns are (Punera and Ghosh 2007, §III D)."""
+"""sMCLA: MCLA on soft clusterings, base clusters grouped by their columns of memberships (Punera and Ghosh 2007)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,24 +23,29 @@ TIE = 1e-9
 class Params:
     """Settings of sMCLA."""
 
-    similarity: Literal["scaled", "literal", "jaccard"] = setting(
-        "scaled",
-        "of base clusters a distance d apart: exp(-d²/mean d²), the paper's exp(-d²), or a·b / (a·a + b·b - a·b)",
+    similarity: Literal["jaccard", "scaled", "literal"] = setting(
+        "jaccard",
+        "similarity of two base clusters with columns a and b: jaccard is a·b / (a·a + b·b - a·b); scaled is "
+        "exp(-d²/mean d²), with d the Euclidean distance of a and b; literal is exp(-d²), as in the paper",
     )
     partitioner: Literal["auto", "metis", "kahip"] = setting("auto", "what divides the graph of base clusters")
     imbalance: float = setting(0.05, "how far the largest group of base clusters may exceed the mean", low=0)
 
 
 def fit(ensemble: SoftEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
-    """Divide the graph of base clusters into k groups of nearly equal number, then as MCLA.
+    """Divide the graph of base clusters into k groups of nearly equal number, then assign objects as MCLA does.
 
-    An edge weighs exp(-d²), d the Euclidean distance of the clusters' columns of memberships. Over many objects that
-    is 0 for all, so d² is divided by its mean over all pairs of clusters. Edges between clusters of one clustering
-    count unless every clustering has k clusters.
+    The weight of an edge is the extended Jaccard similarity a·b / (a·a + b·b - a·b) of two columns of memberships. It
+    equals 1 - d² / (a·a + b·b - a·b): the squared Euclidean distance d² of the paper, divided by the size of the union
+    of the two clusters. On hard labels this is the graph of MCLA, and the result is MCLA's. A distance without this
+    division depends on the sizes of the clusters: d² of two disjoint small clusters is below d² of two large clusters
+    that overlap, so that small clusters were grouped with each other.
+
+    Edges between clusters of one clustering count unless every clustering has k clusters.
     """
     shared = gram(ensemble)
     similarity = jaccard(shared) if params.similarity == "jaccard" else gaussian(shared, params.similarity == "scaled")
-    if params.similarity == "jaccard" or all(size == k for size in ensemble.sizes):
+    if all(size == k for size in ensemble.sizes):
         similarity = only_between(ensemble, similarity)
     groups = group_clusters(ensemble, k, similarity, GraphOptions(params.partitioner, params.imbalance), rng)
     order = np.argsort(-rng.permutation(groups.tables.shape[1]))
@@ -49,7 +54,9 @@ def fit(ensemble: SoftEnsemble, k: int, params: Params, rng: Generator) -> Conse
     rows, membership = np.arange(len(ensemble)), association / association.sum(axis=1, keepdims=True)
     result = told(groups.partition)
     if params.similarity == "literal" and not groups.partition.cut:
-        result["notes"] += ("exp(-d²) is 0 for all pairs of base clusters: the groups are arbitrary; use scaled",)
+        result["notes"] += (
+            "exp(-d²) is 0 for all pairs of base clusters: the groups are arbitrary; use scaled or jaccard",
+        )
     return Consensus(
         winner.astype(np.int32),
         membership=membership,

@@ -13,6 +13,8 @@ import numpy as np
 
 from partita.kernels.compiling import Array, kernel
 
+ALONE = -2
+"""Label of a row that is a cluster by itself and has no column in the tables."""
 LEAST_GAIN = 1e-11
 """What a step must take off the loss, relative to what is compared: less may be rounding."""
 
@@ -26,15 +28,19 @@ class Problem(NamedTuple):
     amounts: Array  # (n,) objects that each row stands for
     terms: Array  # f of 0, 1, …, twice all objects: what a cluster that holds a row would be with the row once more
     steps: Array  # f(m + 1) - f(m), so long too
+    width: int  # maximum number of clusters in the tables
+    alone: int  # maximum number of rows that are clusters by themselves outside the tables, once the tables are full
+    work: float  # cells of the tables that a search may read before it stops
 
 
 class Tally(NamedTuple):
     """What a search changes."""
 
-    labels: Array  # (n,) the cluster of each row, -1 where it has none yet
+    labels: Array  # (n,) the cluster of each row, -1 where it has none yet, ALONE outside the tables
     sizes: Array  # (k,) objects of each cluster; some may be empty
     counts: Array  # (t, k) objects with each label in each cluster
     gains: Array  # (t, k) the draw's share times the step at the count
+    read: Array  # (1,) the number of cells read so far
 
 
 @kernel
@@ -54,6 +60,8 @@ def shift_row(problem: Problem, tally: Tally, i: int, c: int, sign: int) -> None
 def leaving(problem: Problem, tally: Tally, i: int) -> float:
     """What the loss has from row i being in its cluster."""
     c, amount, total = tally.labels[i], problem.amounts[i], 0.0
+    if c == ALONE:
+        return float(-problem.terms[amount])  # f(m) - sum of shares * f(m); the shares sum to 2
     for s in range(problem.rows.shape[1]):
         count = tally.counts[problem.offsets[s] + problem.rows[i, s], c]
         total += problem.shares[s] * (problem.terms[count] - problem.terms[count - amount])
@@ -112,10 +120,10 @@ def best_cluster(problem: Problem, tally: Tally, i: int, width: int, values: Arr
     weigh_row(problem, tally, i, width, values)
     if old >= 0 and problem.amounts[i] == 1 and content(problem, tally, i, width, values):
         return old, 0.0
-    now = leaving(problem, tally, i) if old >= 0 else 0.0
+    now = leaving(problem, tally, i) if old != -1 else 0.0
     best, least = old, now
     for c in range(width):
-        if c != old and (best < 0 or values[c] < least - LEAST_GAIN * (1.0 + abs(least))):
+        if c != old and (best == -1 or values[c] < least - LEAST_GAIN * (1.0 + abs(least))):
             best, least = c, values[c]
     return best, least - now
 
@@ -128,12 +136,15 @@ def sweep(
 
     Begins at place `begin` with the first `width` clusters. Returns the place it came to, the width, the number of
     moves and the change of the loss. It stops early when no cluster is empty, if the tables can be made wider (grows);
-    `keep` empties none.
+    `keep` empties none. If no cluster is empty and the tables cannot grow, a row that is best off by itself leaves the
+    tables (ALONE), up to `problem.alone` rows.
     """
     values = np.empty(tally.sizes.shape[0])
-    free, moves, change = 0, 0, 0.0
+    free, outside, moves, change = 0, 0, 0, 0.0
     for c in range(width):
         free += tally.sizes[c] == 0
+    for i in range(tally.labels.shape[0]):
+        outside += tally.labels[i] == ALONE
     for place in range(begin, order.shape[0]):
         if free == 0 and width < tally.sizes.shape[0]:
             width += 1
@@ -144,16 +155,59 @@ def sweep(
         old = tally.labels[i]
         if keep and old >= 0 and tally.sizes[old] == problem.amounts[i]:
             continue
+        tally.read[0] += problem.rows.shape[1] * width
         best, fell = best_cluster(problem, tally, i, width, values)
+        if free == 0 and not keep and old != ALONE and outside < problem.alone:
+            # the change if the row leaves the tables, compared with the change in the best cluster
+            now = leaving(problem, tally, i) if old >= 0 else 0.0
+            aside = -problem.terms[problem.amounts[i]] - now
+            if aside < fell - LEAST_GAIN * (1.0 + abs(now)):
+                best, fell = ALONE, aside
         if best != old:
             if old >= 0:
                 shift_row(problem, tally, i, old, -1)
                 free += tally.sizes[old] == 0
-            free -= tally.sizes[best] == 0
-            shift_row(problem, tally, i, best, 1)
+            outside += (best == ALONE) - (old == ALONE)
+            if best == ALONE:
+                tally.labels[i] = ALONE
+            else:
+                free -= tally.sizes[best] == 0
+                shift_row(problem, tally, i, best, 1)
             change += fell
             moves += 1
     return order.shape[0], width, moves, change
+
+
+@kernel
+def pivot(problem: Problem, order: Array, room: int, alone: int, work: float, labels: Array) -> int:
+    """Label the rows of `order` by pivots, with 0, 1, …; return the number of clusters.
+
+    Each row in turn that has no label yet becomes a pivot, and its cluster is all rows without label that are together
+    with it in more than half of the draws: Binder's loss of two rows falls exactly then when they join (Ailon,
+    Charikar and Newman 2008). A pivot without such a row gets the label `alone`. The search ends after `room` clusters
+    or `work` comparisons of labels; the rows that are left keep their labels, which begin as -1.
+    """
+    found, read = 0, 0.0
+    for p in range(order.shape[0]):
+        i = order[p]
+        if labels[i] != -1:
+            continue
+        if found == room or read > work:
+            return found
+        read += (order.shape[0] - p) * problem.rows.shape[1]
+        labels[i] = alone
+        for q in range(p + 1, order.shape[0]):
+            j = order[q]
+            if labels[j] != -1:
+                continue
+            together = 0.0
+            for s in range(problem.rows.shape[1]):
+                together += problem.shares[s] * (problem.rows[i, s] == problem.rows[j, s])
+            if together > 1.0 + LEAST_GAIN:  # the shares sum to 2
+                labels[i] = found
+                labels[j] = found
+        found += labels[i] == found
+    return found
 
 
 @kernel
@@ -217,29 +271,41 @@ def put_back(problem: Problem, tally: Tally, members: Array, labels: Array) -> N
 
 
 @kernel
-def merging(problem: Problem, tally: Tally, a: int, b: int) -> float:
-    """What making one cluster of two would add to the loss."""
-    total, terms = 0.0, problem.terms
+def merging(problem: Problem, tally: Tally, a: int, width: int, part: Array, values: Array) -> None:
+    """Write what making one cluster of `a` and each of the first `width` clusters would add to the loss.
+
+    Only labels of the draws that occur in `a` count, so that few rows of the tables are read. `part` is scratch.
+    """
+    terms = problem.terms
+    values[:width] = 0.0
     for s in range(problem.rows.shape[1]):
-        part = 0.0
+        part[:width] = 0.0
         for place in range(problem.offsets[s], problem.offsets[s + 1]):
-            x, y = tally.counts[place, a], tally.counts[place, b]
-            if x > 0 and y > 0:
-                part += terms[x + y] - terms[x] - terms[y]
-        total += problem.shares[s] * part
-    x, y = tally.sizes[a], tally.sizes[b]
-    return float(terms[x + y] - terms[x] - terms[y] - total)
+            x = tally.counts[place, a]
+            if x > 0:
+                for c in range(width):
+                    y = tally.counts[place, c]
+                    if y > 0:
+                        part[c] += terms[x + y] - terms[x] - terms[y]
+        for c in range(width):
+            values[c] += problem.shares[s] * part[c]
+    x = tally.sizes[a]
+    for c in range(width):
+        y = tally.sizes[c]
+        values[c] = terms[x + y] - terms[x] - terms[y] - values[c]
 
 
 @kernel
 def merge_all(problem: Problem, tally: Tally) -> int:
     """Merge the two clusters by which the loss falls most, until none falls; returns the number of merges."""
     k, merges = tally.sizes.shape[0], 0
-    changes = np.full((k, k), np.inf)
+    changes, part, values = np.full((k, k), np.inf), np.empty(k), np.empty(k)
     for a in range(k):
-        for b in range(a):
-            if tally.sizes[a] > 0 and tally.sizes[b] > 0:
-                changes[a, b] = merging(problem, tally, a, b)
+        if tally.sizes[a] > 0:
+            merging(problem, tally, a, a, part, values)
+            for b in range(a):
+                if tally.sizes[b] > 0:
+                    changes[a, b] = values[b]
     while True:
         place = int(np.argmin(changes))
         a, b = place // k, place % k
@@ -257,33 +323,35 @@ def merge_all(problem: Problem, tally: Tally) -> int:
                 tally.counts[place, b], tally.counts[place, a] = count, 0
                 tally.gains[place, b] = problem.shares[s] * problem.steps[count]
                 tally.gains[place, a] = problem.shares[s] * problem.steps[0]
+        merging(problem, tally, b, k, part, values)
         for c in range(k):
             changes[a, c] = changes[c, a] = np.inf
             if c != b and tally.sizes[c] > 0:
-                changes[max(b, c), min(b, c)] = merging(problem, tally, b, c)
+                changes[max(b, c), min(b, c)] = values[c]
 
 
 @kernel
 def try_all(problem: Problem, tally: Tally, best: Array) -> None:
-    """Write to `best` the partition of least loss among all; `tally` is empty and has a cluster for every row."""
-    n = best.shape[0]
+    """Write to `best` the partition of least loss among all that fit into the clusters of the empty `tally`."""
+    n, k = best.shape[0], tally.sizes.shape[0]
     values, used = np.empty((n, n)), np.zeros(n + 1, np.int64)
     upto, least, level, entering = np.zeros(n + 1), np.inf, 0, True
     while level >= 0:
+        width = min(used[level] + 1, k)
         if entering:
-            weigh_row(problem, tally, level, used[level] + 1, values[level])
+            weigh_row(problem, tally, level, width, values[level])
             choice = 0
         else:
             choice = tally.labels[level] + 1
             shift_row(problem, tally, level, choice - 1, -1)
         if level == n - 1:
-            place = np.argmin(values[level, : used[level] + 1])
+            place = np.argmin(values[level, :width])
             found = upto[level] + values[level, place]
             if found < least - LEAST_GAIN * (1.0 + abs(found)):
                 least = found
                 best[:] = tally.labels
                 best[level] = place
-        elif choice <= used[level]:
+        elif choice < width:
             shift_row(problem, tally, level, choice, 1)
             upto[level + 1] = upto[level] + values[level, choice]
             used[level + 1] = max(used[level], choice + 1)
