@@ -168,7 +168,7 @@ class _Run:
     def _by_sample(self, tally: Tally, held: Any) -> _Ready:
         """By a fit to a sample."""
         sample = tally.ensemble(tally.sample(), None, self.rule, self.weights)
-        return self._by_model("sample", held, lambda: fit_sample(sample, self.plan.wanted, tally.rows), sample)
+        return self._by_model("sample", held, lambda: fit_sample(sample, self.plan.wanted), sample)
 
     def _by_all(self, tally: Tally, held: Any) -> _Ready:
         """By a fit to all rows, part by part."""
