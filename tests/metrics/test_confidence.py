@@ -19,18 +19,15 @@ def slow_confidence(ensemble, labels):
     soft = ensemble if isinstance(ensemble, SoftEnsemble) else SoftEnsemble.from_hard(ensemble)
     labels = [int(label) for label in labels]
     blocks = [soft.block(j).tolist() for j in range(len(soft.names))]
-    known = soft.known.tolist()
+    known, counts, weights = soft.known.tolist(), soft.counts.tolist(), soft.weights.tolist()
     clusters = sorted({h for h, row in zip(labels, known, strict=True) if h >= 0 and any(row)})
-    return [
-        _one(i, labels, clusters, blocks, known, soft.counts.tolist(), soft.weights.tolist())
-        for i in range(len(labels))
-    ]
+    return [slow_of(i, labels, clusters, blocks, known, counts, weights) for i in range(len(labels))]
 
 
-def _one(i, labels, clusters, blocks, known, counts, weights):
+def slow_of(i, labels, clusters, blocks, known, counts, weights):
     if labels[i] < 0:
         return math.nan
-    terms = {h: 0.0 for h in clusters}
+    terms = dict.fromkeys(clusters, 0.0)
     total, accompanied = 0.0, False
     for j, weight in enumerate(weights):
         if not known[i][j] or weight == 0:
@@ -38,12 +35,13 @@ def _one(i, labels, clusters, blocks, known, counts, weights):
         total += weight
         for h in clusters:
             # the objects of cluster h that j knows, without one copy of object i itself
-            others = {l: counts[l] - (l == i) for l in range(len(labels)) if labels[l] == h and known[l][j]}
+            members = [a for a in range(len(labels)) if labels[a] == h and known[a][j]]
+            others = {a: counts[a] - (a == i) for a in members}
             objects = sum(others.values())
             accompanied |= h == labels[i] and objects > 0
             for label, share in enumerate(blocks[j][i]):
                 if share > 0:
-                    have = sum(count * blocks[j][l][label] for l, count in others.items())
+                    have = sum(count * blocks[j][a][label] for a, count in others.items())
                     terms[h] += weight * share * math.log((have / objects if objects > 0 else 0.0) + 0.01)
     if not accompanied:
         return math.nan

@@ -18,7 +18,7 @@ from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, In
 
 @dataclass(frozen=True, eq=False)
 class Consensus(FrozenArrays):
-    """One clustering of n objects and how sure it is.
+    """One clustering of n objects with the confidence of each assignment.
 
     A method builds it with `hard` or `soft` for the rows it was given; `partita.consensus` then numbers the clusters by
     first appearance, brings the rows back to the user's order and adds scores and recipe.
@@ -165,7 +165,7 @@ def placed(model: ColumnModel, table: Any) -> Consensus:
     """
     rows, unseen = model.coded(table)
     found = model.assign(rows)
-    detail: dict[str, Any] = {"labels never seen": unseen}
+    detail: dict[str, Any] = {"labels never seen": unseen, "approximate": model.approximate}
     confidence = model.confidence(rows, found.labels)
     notes = usual_notes(found.labels, None, confidence, NO_COMPANY_NEW)
     if model.approximate:

@@ -7,20 +7,13 @@ import numpy as np
 
 from partita.core.ensemble import Ensemble
 from partita.core.soft import SoftEnsemble
-from partita.core.types import MISSING, FloatArray, IntArray
+from partita.core.types import FloatArray
 from partita.metrics.contingency import Contingency, ensemble_tables
 from partita.metrics.information import nmi_of
 from partita.metrics.joint import (
-    Joint,
-    as_span,
     column_span,
-    hard_joint,
     hard_tables,
-    is_membership,
-    members_joint,
-    padded_codes,
 )
-from partita.metrics.labelling import Span
 from partita.metrics.pairs import ari_of
 
 
