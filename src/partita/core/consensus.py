@@ -158,10 +158,10 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
 
 
 def placed(model: ColumnModel, table: Any) -> Consensus:
-    """New objects where a fitted model places them: clusters keep the model's numbers.
+    """Predict labels, memberships and confidence of new objects; clusters keep the model's numbers.
 
-    `detail` tells how many labels were never seen in training and, for models with probabilities, the log-likelihood
-    and the perplexity of the known labels.
+    `detail` has the number of labels never seen in training, whether the model is approximate and, for models with
+    probabilities, the log-likelihood and the perplexity of the known labels.
     """
     rows, unseen = model.coded(table)
     found = model.assign(rows)

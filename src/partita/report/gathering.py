@@ -202,7 +202,8 @@ def _doubtful(ensemble: AnyEnsemble, consensus: Consensus, diagnostics: Diagnost
         called = row + 1 if ensemble.ids is None else ensemble.ids[row]
         yield DoubtfulObject(
             called, int(consensus.labels[row]), float(diagnostics.confidence[row]), float(items.own[row]),
-            int(items.nearest[row]), float(items.other[row]), float(doubt.margin[row]), _remark(doubt, consensus, row, int(items.nearest[row])),
+            int(items.nearest[row]), float(items.other[row]), float(doubt.margin[row]),
+            _remark(doubt, consensus, row, int(items.nearest[row])),
         )  # fmt: skip
 
 

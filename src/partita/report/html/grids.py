@@ -116,8 +116,8 @@ def heatmap(ids: Numbered, shown: HeatmapDisplay) -> str:
     mean = many / max(len(shown.sizes), 1)
     each = f" A row stands for about {mean:,.{1 if mean < 10 else 0}f} objects." if shown.binned else ""
     words = (
-        "Each object against each, by cluster and within a cluster by item consensus: strong where the clusterings put the "
-        f"two together. Strong blocks on a pale ground are clear clusters.{each}"
+        "Each object against each, by cluster and within a cluster by item consensus: strong where the clusterings put "
+        f"the two together. Strong blocks on a pale ground are clear clusters.{each}"
     )
     return figure(drawn, words)
 

@@ -10,9 +10,9 @@ from partita.report.gathered import ReportData
 from partita.report.html.colours import palette_style
 from partita.report.html.elements import Numbered, cut, safe
 from partita.report.html.packing import Packed, pack
-from partita.report.html.sections.confidence import confidence
 from partita.report.html.sections.choice import choice
 from partita.report.html.sections.clusterings import clusterings
+from partita.report.html.sections.confidence import confidence
 from partita.report.html.sections.going_in import going_in
 from partita.report.html.sections.known import known, placed
 from partita.report.html.sections.methods import methods

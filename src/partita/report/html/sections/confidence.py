@@ -12,9 +12,9 @@ def confidence(data: ReportData, ids: Numbered) -> str:
     pairs = data.diagnostics.coassociation
     low, high = pairs.limits
     lines = [
-        "The confidence of an object is high if most clusterings put it together with the other members of its cluster "
-        "and rarely with those of other clusters. It is near 1 if all of them do. It cannot detect that the clusterings "
-        "agree and are wrong together.",
+        "The confidence of an object is high if most clusterings put it together with the other members of its "
+        "cluster, and rarely with those of other clusters. It is near 1 if all of them do. It cannot detect that the "
+        "clusterings agree and are wrong together.",
     ]
     if np.isfinite(pairs.pac):
         lines.append(

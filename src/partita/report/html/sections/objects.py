@@ -45,15 +45,11 @@ def objects(data: ReportData, ids: Numbered, packed: Packed) -> str:
     many = len(data.doubtful)
     title = "Object" if data.input.named else "Row"
     columns = (Column(title, "text" if data.input.named else "number"), *COLUMNS)
-    least = (
-        "All objects"
-        if many == data.input.rows
-        else f"The {many:,} objects with the lowest margin of {data.input.rows:,}"
-    )
+    least = "All objects" if many == data.input.rows else f"The {many:,} least clear of {data.input.rows:,} objects"
     lines = [
-        f"{least}, by ascending margin. Item consensus is the mean share of clusterings that put the object together with "
-        "the members of a cluster. The margin is its value for the own cluster minus that for the next best; below 0 the "
-        "other cluster fits better.",
+        f"{least}, by ascending margin. Item consensus is the mean share of clusterings that put the object together "
+        "with the members of a cluster. The margin is its value for the own cluster minus that for the next best; "
+        "below 0 the other cluster fits better.",
         "An outlier is far below the others of its cluster and fits no other cluster either.",
     ]
     rows = (_line(one, data.input.named) for one in data.doubtful)
