@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import partita
 from partita import Ensemble, SoftEnsemble, registry
-from partita.metrics import confidence, item_consensus
+from partita.core import confidence as core
+from partita.metrics import confidence, ensemble_tables, item_consensus
+from partita.metrics.confidence import label_counts
 from tests.samples import noisy, noisy_soft
 
 
@@ -77,6 +79,16 @@ def test_it_is_the_formula(case):
     np.testing.assert_allclose(confidence(ensemble, labels), slow_confidence(ensemble, labels), rtol=0, atol=1e-12)
 
 
+@settings(max_examples=80, deadline=None)
+@given(cases())
+def test_it_is_the_formula_with_many_clusters(case):
+    """The sparse table, which is used when most of its cells are empty."""
+    ensemble, labels = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core, "MAX_DENSE", 0)
+        np.testing.assert_allclose(confidence(ensemble, labels), slow_confidence(ensemble, labels), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", registry.METHODS)
 def test_every_method_has_the_same_confidence(name):
     method = registry.get(name)
@@ -139,3 +151,19 @@ def test_an_object_alone_or_without_company_has_none():
 def test_confidence_is_at_most_one():
     ensemble = Ensemble.from_labels(np.zeros((5, 3), int))
     assert confidence(ensemble, np.zeros(5, int)).tolist() == [1.0] * 5
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_new_objects_have_the_confidence_of_the_training_counts(case):
+    """The same formula, in which no object is excluded: as if the object were one more, equal row."""
+    ensemble, labels = case
+    if not (labels >= 0).any():
+        return
+    n = len(ensemble)
+    found = label_counts(ensemble, ensemble_tables(ensemble, labels), labels.astype(np.int32))
+    new = found.confidence(ensemble, labels.astype(np.int32), counted=False)
+    for i in range(n):
+        more = ensemble.rows(np.append(np.arange(n), i)).with_counts(np.append(ensemble.counts, 1.0))
+        expected = slow_confidence(more, np.append(labels, labels[i]))[-1]
+        np.testing.assert_allclose(new[i], expected, rtol=0, atol=1e-12)

@@ -36,7 +36,7 @@ def predict(
 
     Clusterings are found by name, or by place in a file without names. Labels the model never saw count as missing.
     What meant missing in training does so here, unless --missing says otherwise. Results go where `partita run` puts
-    them, with the confidence of each label. The summary has the log-likelihood and the perplexity of the labels where the
+    them, with the confidence of each label. The summary has log-likelihood and perplexity of the labels where the
     model gives probabilities, and a note if the model is approximate.
     """
     from partita import io

@@ -3,16 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.ensemble import Ensemble
+from partita.core.padded import Padded, padded
 from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, FrozenArrays, IntArray, sealed
-from partita.kernels.confidence import FLOOR, confidence_of_labels, confidence_of_memberships
+from partita.kernels.confidence import FLOOR, confidence_of_blocks, confidence_of_labels, confidence_of_memberships
+
+FEW_CLUSTERS: Final = 64
+MAX_DENSE: Final = 1 << 22
+"""Cells of the largest dense table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +72,40 @@ class LabelCounts(FrozenArrays):
         n_clusters = int((self.totals[self.weights > 0] > 0).any(axis=0).sum())
         gains, cells = self._gains(0.0), (sealed(self.offsets), sealed(self.begins), sealed(self.clusters))
         work: Callable[[int, int], None]
-        if isinstance(rows, Ensemble):
+        if isinstance(rows, Ensemble) and self._few:
+            flat = sealed(np.ascontiguousarray(rows.labels).reshape(-1))
+            own = self._dense(1.0) if counted else np.empty((0, 0))
+            wide = (self._padded.starts, self._padded.tables, self._padded.bias, company.shape[1], sealed(own))
+            work = partial(confidence_of_blocks, flat, codes, sealed(self.offsets), *wide, company, out)
+        elif isinstance(rows, Ensemble):
             own, known = self._gains(oneself) if counted else gains, sealed(np.ascontiguousarray(rows.labels))
             work = partial(confidence_of_labels, known, codes, *cells, gains, own, company, weights, n_clusters, out)
         else:
             counts = (sealed(self.counts), sealed(self.totals))
-            table = partial(confidence_of_memberships, rows.matrix, rows.known, codes, *cells, gains, *counts)
-            work = partial(table, oneself, company, weights, n_clusters, out)
+            soft = partial(confidence_of_memberships, rows.matrix, rows.known, codes, *cells, gains, *counts)
+            work = partial(soft, oneself, company, weights, n_clusters, out)
         map_chunks(work, len(rows))
         return out
+
+    @property
+    def _few(self) -> bool:
+        """Whether a dense table is faster than the list of its cells."""
+        cells = int(self.offsets[-1]) * self.totals.shape[1]
+        return bool(cells <= MAX_DENSE and (self.totals.shape[1] <= FEW_CLUSTERS or 4 * len(self.counts) > cells))
+
+    @cached_property
+    def _padded(self) -> Padded:
+        """The gains, with the weights of the clusterings in a further column, and -inf for clusters to ignore."""
+        column = np.repeat(np.arange(len(self.weights)), np.diff(self.offsets))
+        gains = np.column_stack([self._dense(0.0), self.weights[column]])
+        present = (self.totals[self.weights > 0] > 0).any(axis=0)
+        return padded(np.append(np.where(present, 0.0, -np.inf), 0.0), gains, self.offsets)
+
+    def _dense(self, oneself: float) -> FloatArray:
+        """(t, k) gains with those of empty cells, 0."""
+        table = np.zeros((int(self.offsets[-1]), self.totals.shape[1]))
+        table[np.repeat(np.arange(len(table)), np.diff(self.begins)), self.clusters] = self._gains(oneself)
+        return table
 
     def _gains(self, oneself: float) -> FloatArray:
         """(m,) w_j log(1 + P / c) of every cell, of its other objects if `oneself` is 1."""

@@ -23,9 +23,72 @@ from typing import Final
 import numpy as np
 
 from partita.kernels.compiling import Array, kernel
+from partita.kernels.exponential import exponentials
+from partita.kernels.padded import BLOCK, score_rows
 
 FLOOR: Final = 0.01
 """c: added to every share, so that one clustering cannot rule a cluster out."""
+LARGEST: Final = float(np.log1p(1 / FLOOR))
+"""The largest possible d: every other member has the label."""
+
+
+@kernel
+def confidence_of_blocks(
+    labels: Array,
+    codes: Array,
+    places: Array,
+    starts: Array,
+    gains: Array,
+    bias: Array,
+    clusters: int,
+    own_gains: Array,
+    company: Array,
+    out: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Write the confidence of rows of labels (n r,) for few clusters; NaN without cluster or company.
+
+    `gains` is a padded table (see `kernels.padded`) of w_j d_h[j, l] in all `clusters` and w_j behind them; `bias` is
+    0, and minus infinity for clusters to ignore. `own_gains` (t, clusters) is for rows that are members themselves;
+    it is empty for new rows, whose own gains are those of `gains`.
+    """
+    width, columns = bias.shape[0], starts.shape[0]
+    scores, shares = np.empty(BLOCK * width), np.empty(BLOCK * clusters)
+    for first in range(start, stop, BLOCK):
+        rows, at = min(BLOCK, stop - first), first * columns
+        # sums over the labels of a row: the gains of every cluster, and the known weight
+        score_rows(labels, at, columns, starts, gains, bias, clusters + 1, scores, rows)
+        # G of every cluster, divided by 1 + c so that no exponent is above 0
+        for b in range(rows):
+            known = scores[b * width + clusters]
+            for h in range(clusters):
+                shares[b * clusters + h] = scores[b * width + h] / known - LARGEST if known > 0.0 else -LARGEST
+        exponentials(shares, rows * clusters)
+        for b in range(rows):
+            code, known, line = int(codes[first + b]), scores[b * width + clusters], at + b * columns
+            out[first + b] = np.nan
+            if code < 0 or not known > 0.0:
+                continue
+            total = 0.0
+            for h in range(clusters):
+                total += shares[b * clusters + h]
+            mine, own = shares[b * clusters + code], scores[b * width + code]
+            if own_gains.shape[0]:
+                own = 0.0
+                for j in range(columns):
+                    label = np.int64(labels[line + j])
+                    if label >= 0:
+                        own += own_gains[places[j] + label, code]
+                total -= mine
+                mine = np.exp(own / known - LARGEST)
+                total += mine
+            accompanied = own > 0.0
+            if not accompanied:
+                for j in range(columns):
+                    accompanied |= np.int64(labels[line + j]) >= 0 and company[j, code]
+            if accompanied:
+                out[first + b] = min(1.0, float(((1.0 + FLOOR) * mine * mine / total) ** (1.0 / 3.0)))
 
 
 @kernel
