@@ -65,7 +65,7 @@ class Fitting:
         recipe = Recipe(asked.name, used, clusters, asked.seed, __version__, self.given.fingerprint, asked.compress)
         with finishing():
             result = dataclasses.replace(result, k_asked=clusters, recipe=recipe)
-            return scored(result, self.work.ensemble, by_estimate=asked.method.by_estimate)
+            return scored(result, self.work.ensemble, asked.method.by_estimate)
 
     def emptied(self) -> "Fitting":
         """Only the way back, so that the prepared rows can be freed."""

@@ -22,7 +22,13 @@ def slow_confidence(ensemble, labels):
     labels = [int(label) for label in labels]
     blocks = [soft.block(j).tolist() for j in range(len(soft.names))]
     known, counts, weights = soft.known.tolist(), soft.counts.tolist(), soft.weights.tolist()
-    clusters = sorted({h for h, row in zip(labels, known, strict=True) if h >= 0 and any(row)})
+    clusters = sorted(
+        {
+            h
+            for h, row in zip(labels, known, strict=True)
+            if h >= 0 and any(there and weight for there, weight in zip(row, weights, strict=True))
+        }
+    )
     return [slow_of(i, labels, clusters, blocks, known, counts, weights) for i in range(len(labels))]
 
 
@@ -57,7 +63,8 @@ def cases(draw):
     n, r, k = draw(st.integers(1, 25)), draw(st.integers(1, 5)), draw(st.integers(1, 6))
     labels = rng.integers(-1 if draw(st.booleans()) else 0, k, size=n)
     counts = rng.integers(1, 5, size=n) if draw(st.booleans()) else None
-    weights = rng.choice([0.5, 1.0, 3.0], size=r) if draw(st.booleans()) else np.ones(r)
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], size=r) if draw(st.booleans()) else np.ones(r)
+    weights[0] = weights[0] or 1.0
     hide = rng.random((n, r)) < draw(st.sampled_from([0.0, 0.3, 0.8]))
     if draw(st.booleans()):
         table = rng.integers(draw(st.integers(1, 5)), size=(n, r))

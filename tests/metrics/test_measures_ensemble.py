@@ -231,5 +231,5 @@ def test_bad_input_is_named():
         pm.anmi(ensemble, np.full((2, 2), 0.5))
     with pytest.raises(LabelError, match="'labels', row 1: memberships sum to 2"):
         pm.anmi(ensemble, np.ones((7, 2)))
-    with pytest.raises(ParameterError, match="not memberships"):
+    with pytest.raises(ParameterError, match="labels are memberships"):
         pm.confidence(ensemble, np.full((7, 2), 0.5))

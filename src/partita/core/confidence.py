@@ -68,7 +68,8 @@ class LabelCounts(FrozenArrays):
         """
         out, codes = np.empty(len(rows)), sealed(np.ascontiguousarray(labels, np.int32))
         oneself = 1.0 if counted else 0.0
-        company, weights = sealed(self.totals - oneself > 0), sealed(self.weights)
+        weights = sealed(self.weights)
+        company = sealed((self.totals - oneself > 0) & (weights[:, None] > 0))
         n_clusters = int((self.totals[self.weights > 0] > 0).any(axis=0).sum())
         gains, cells = self._gains(0.0), (sealed(self.offsets), sealed(self.begins), sealed(self.clusters))
         work: Callable[[int, int], None]

@@ -21,7 +21,7 @@ LOW_AGREEMENT: Final = 0.9
 """A lower agreement is reported in a note."""
 
 
-def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble, *, by_estimate: bool = False) -> Consensus:
+def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble, by_estimate: bool = False) -> Consensus:
     """Add ANMI, confidence and a model with training counts to a method's result for the rows of `ensemble`.
 
     A result without a model gets an approximate one (see `vote_model`). If the model may give training objects another
@@ -30,6 +30,7 @@ def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble, *, by_estimate:
     tables = ensemble_tables(ensemble, result.labels)
     found = label_counts(ensemble, tables, result.labels)
     width = result.model.width if result.model is not None else found.totals.shape[1]
+    width = max(width, 0 if result.membership is None else result.membership.shape[1])
     counts = tuple(np.pad(table.dense().astype(np.float64), ((0, width - table.shape[0]), (0, 0))) for table in tables)
     model = vote_model(counts, ensemble) if result.model is None else result.model
     weights = unit_weights(ensemble) if model.weights is None else model.weights
