@@ -11,7 +11,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import partita
 from partita import EnsembleClustering
-from partita.clustering import placing_model
 from partita.core.errors import MethodError, ParameterError
 from partita.generate.making import Making
 from tests.generate.checks import blobs
@@ -86,7 +85,8 @@ def test_votes_by_hand():
     labels, _ = noisy_labels(n=40, r=3, missing=0.2)
     ensemble = partita.Ensemble.from_labels(labels, missing=-1)
     found = partita.consensus(ensemble, "hbgf", 3)
-    model = placing_model(ensemble, found)
+    model = found.model
+    assert model.approximate
     for i, row in enumerate(labels):
         votes = np.zeros(found.k)
         for j, label in enumerate(row):
@@ -100,7 +100,7 @@ def test_votes_by_hand():
 def test_votes_of_memberships():
     soft = noisy_soft()
     found = partita.consensus(soft, "shbgf", 3)
-    assert (placing_model(soft, found).predict(soft) == found.labels).mean() > 0.9
+    assert (found.predict(soft) == found.labels).mean() > 0.9
 
 
 @parametrize_with_checks(

@@ -106,7 +106,8 @@ def test_the_estimator_polishes():
     labels, _ = noisy_labels(noise=0.5)
     model = ConsensusClustering("voting", n_clusters=4, polish=True).fit(labels)
     assert np.array_equal(model.labels_, partita.consensus(labels, "voting", 4, polish=True).labels)
-    assert not hasattr(model, "predict") and not hasattr(model, "predict_proba")
+    assert model.consensus_.model.approximate and not hasattr(model, "predict_proba")
+    assert (model.predict(labels) == model.labels_).mean() > 0.9
 
 
 def test_what_the_method_told_of_its_labels_is_kept_apart():

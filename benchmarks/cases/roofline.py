@@ -302,7 +302,7 @@ LOOPS = (
         SCORED + R, "and one count a label",
     ),
     Loop(
-        "assign: with confidence", "placing.place_rows", placing(chances=True), 10**6, R + 9,
+        "assign: with likelihood", "placing.place_rows", placing(chances=True), 10**6, R + 9,
         R * LINE + 2 * LINE + 4 * 8 * K, SCORED + K * (EXP + 2), "and 10 exponentials",
     ),
     Loop(

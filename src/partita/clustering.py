@@ -9,14 +9,11 @@ import numpy as np
 
 from partita import registry
 from partita.api import consensus
-from partita.core.coding import NOTHING_SAID
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError
 from partita.core.features import Features, as_features
-from partita.core.model import ColumnModel
 from partita.core.soft import AnyEnsemble
-from partita.core.types import MISSING, FloatArray, IntArray
 from partita.fitting import Asked
 from partita.generate.making import Made, Making
 from partita.selection import select_k
@@ -159,28 +156,3 @@ def _check_told_apart(k: int | None, ensemble: AnyEnsemble) -> None:
         raise ParameterError(
             f"k={k}, but the base clusterings tell only {what} apart; give a smaller k, or another way, base or scale"
         )
-
-
-def placing_model(ensemble: AnyEnsemble, found: Consensus) -> ColumnModel:
-    """What places new objects by their base labels: the method's own model or, where it has none, shares of votes.
-
-    There each base cluster votes for the consensus clusters in which its objects are, in proportion to them.
-    """
-    if found.model is not None:
-        return found.model
-    tables = tuple(_votes(ensemble, j, found.labels, found.k) for j in range(len(ensemble.names)))
-    missing = ensemble.missing if isinstance(ensemble, Ensemble) else NOTHING_SAID
-    return ColumnModel(np.zeros(found.k), tables, "share", ensemble.names, ensemble.classes, missing)
-
-
-def _votes(ensemble: AnyEnsemble, j: int, labels: IntArray, k: int) -> FloatArray:
-    """(k, labels of clustering j) how each of its labels votes."""
-    table = np.zeros((k, ensemble.sizes[j]))
-    if isinstance(ensemble, Ensemble):
-        known = (labels != MISSING) & (ensemble.labels[:, j] != MISSING)
-        np.add.at(table, (labels[known], ensemble.labels[known, j]), 1.0)
-    else:
-        for c in range(k):
-            table[c] = ensemble.block(j)[labels == c].sum(axis=0)
-    totals = table.sum(axis=0)
-    return np.asarray(ensemble.weights[j] * table / np.where(totals > 0, totals, 1.0))

@@ -57,14 +57,15 @@ class Fitting:
         return len(self.work.ensemble if single else self.work.ensemble.distinct.first)
 
     def fit(self, k: int | None) -> Consensus:
-        """The result for the prepared rows, with its ANMI and the recipe."""
+        """The result for the prepared rows, with ANMI, confidence, model and recipe."""
         asked = self.asked
         clusters = checked_k(k, self.rows, asked.method, asked.name)
         result = asked.method.fit(self.work.ensemble, clusters, asked.options, generator(asked.seed))
         used = FrozenDict(dataclasses.asdict(asked.options))
         recipe = Recipe(asked.name, used, clusters, asked.seed, __version__, self.given.fingerprint, asked.compress)
         with finishing():
-            return scored(dataclasses.replace(result, k_asked=clusters, recipe=recipe), self.work.ensemble)
+            result = dataclasses.replace(result, k_asked=clusters, recipe=recipe)
+            return scored(result, self.work.ensemble, asked.method.by_estimate)
 
     def emptied(self) -> "Fitting":
         """Only the way back, so that the prepared rows can be freed."""

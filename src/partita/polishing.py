@@ -17,7 +17,7 @@ from partita.core.threads import thread_limit
 from partita.core.types import MISSING, FrozenDict, IntArray
 from partita.graph.base import complete
 from partita.graph.greedy import METHOD, polished
-from partita.metrics.scoring import scored
+from partita.metrics.scoring import PREDICT_AGREEMENT, agreement_notes, scored
 
 
 def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | None = None) -> Consensus:
@@ -56,14 +56,16 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
         if asked is not None and result.k > asked:
             raise ParameterError(f"labels have {result.k} clusters, more than k={asked}; give a larger k, or none")
         start = _start(result.labels, work)
-        own = tuple(note for note in result.notes if note not in usual_notes(result.labels, result.k_asked))
+        before = usual_notes(result.labels, result.k_asked, result.confidence)
+        before += agreement_notes(result.detail.get(PREDICT_AGREEMENT, 1.0))
+        own = tuple(note for note in result.notes if note not in before)
         rows = Consensus.hard(
             start,
             k_asked=result.k_asked if k is None else asked,
             trace=result.trace,
             converged=result.converged,
             scores=result.scores,
-            detail=FrozenDict(result.detail),
+            detail=FrozenDict({name: value for name, value in result.detail.items() if name != PREDICT_AGREEMENT}),
             notes=own,
             recipe=_recipe(result.recipe, given.fingerprint, k),
         )

@@ -17,6 +17,7 @@ from partita.core.progress import steps
 from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit
 from partita.metrics import ari_of, contingency
+from partita.metrics.confidence import confidence
 from partita.metrics.items import item_consensus
 from partita.report.gathered import ReportData, Rival
 from partita.report.gathering import Beside, Found, check_given, gather
@@ -198,7 +199,7 @@ def _row(ensemble: AnyEnsemble, found: Consensus, result: Consensus, name: str) 
         name,
         found.k,
         float(found.scores["anmi"]),
-        _mean(items.own, ensemble.counts),
+        _mean(confidence(ensemble, found), ensemble.counts),
         _mean(items.silhouette, ensemble.counts),
         None if same else float(ari_of(contingency(found.labels, result.labels))),
         "the consensus of this report" if same else "",

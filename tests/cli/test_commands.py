@@ -191,7 +191,6 @@ BAD = {
     "truth with minus one": (["evaluate", "truth2.csv", "--truth", "minus.csv", "--truth-column", "a"], "-1"),
     "output suffix": (["run", "good.csv", "-k", "2", "-o", "out.xyz"], "xyz"),
     "no model": (["predict", "good.csv", "good.csv"], "good.csv: is no model of Partita"),
-    "nothing to save": (["run", "good.csv", "-m", "hbgf", "--save-model", "m.npz"], "hbgf cannot place new objects"),
     "evaluate against nothing": (["evaluate", "good.csv"], "--truth"),
     "evaluate other objects": (["evaluate", "truth3.csv", "--ensemble", "good.csv"], "objects"),
     "demo folder": (["demo", "-o", "good.csv/x"], "good.csv"),

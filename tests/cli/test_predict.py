@@ -86,7 +86,8 @@ def test_new_objects_and_the_summary(place):
     quiet = command("predict", "mm.npz", "new.csv", "--id", "who", "-q", "--no-membership", cwd=place)
     assert quiet.stderr == "" and set(rows_of(quiet.stdout)[0]) == {"who", "consensus", "confidence"}
     plain = command("predict", "qmi.npz", "new.csv", "--id", "who", cwd=place)
-    assert set(rows_of(plain.stdout)[0]) == {"who", "consensus"} and "perplexity" not in plain.stderr
+    assert set(rows_of(plain.stdout)[0]) == {"who", "consensus", "confidence"} and "perplexity" not in plain.stderr
+    assert "approximate" not in plain.stderr
 
 
 def test_json_and_files(place, tmp_path):
@@ -98,6 +99,16 @@ def test_json_and_files(place, tmp_path):
     said = json.loads(done.stdout)
     assert said["objects"] == 3 and said["labels never seen"] == 1 and said["perplexity"] > 1 and out.exists()
     assert partita.io.read_labels(out, None, id="who").values.tolist() == whole["objects"]["consensus"]
+
+
+@pytest.mark.parametrize("words", [("-m", "hbgf"), ("-m", "mm", "--polish")])
+def test_a_method_without_a_model_and_polished_labels_predict_approximately(place, tmp_path, words):
+    saved = ("-k", 3, "--id", "who", "--missing=-1", "--save-model", tmp_path / "m.npz", "-o", tmp_path / "out.csv")
+    assert command("run", "labels.csv", *words, *saved, "-q", cwd=place).returncode == 0
+    done = command("predict", tmp_path / "m.npz", "new.csv", "--id", "who", cwd=place)
+    assert "note: the model is approximate" in done.stderr and len(rows_of(done.stdout)) == 3
+    whole = command("predict", tmp_path / "m.npz", "new.csv", "--id", "who", "--json", "-q", cwd=place)
+    assert json.loads(whole.stdout)["detail"]["approximate"] is True
 
 
 def test_one_new_object_of_many_clusterings_from_stdin(place):
@@ -132,9 +143,6 @@ BAD = {
     ),
     "output over the table": (["predict", "mm.npz", "new.csv", "-o", "new.csv"], "overwrite the label table"),
     "output suffix": (["predict", "mm.npz", "new.csv", "-o", "new.xyz"], "xyz"),
-    "a method without a model": (["run", "labels.csv", "-m", "hbgf", "--save-model", "m.npz"], "hbgf cannot place"),
-    "auto": (["run", "labels.csv", "--save-model", "m.npz"], "these methods can: "),
-    "polished": (["run", "labels.csv", "-m", "mm", "--polish", "--save-model", "m.npz"], "leave out --polish"),
     "model folder": (["run", "labels.csv", "-m", "mm", "-k", "2", "--save-model", "no/m.npz"], "does not exist"),
     "model to stdout": (["run", "labels.csv", "-m", "mm", "-k", "2", "--save-model", "-"], "to a file"),
     "model over table": (["run", "labels.csv", "-m", "mm", "-k", "2", "--save-model", "labels.csv"], "overwrite"),

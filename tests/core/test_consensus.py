@@ -38,12 +38,12 @@ def test_hard_and_soft():
         hard.labels.dtype == np.int32 and hard.k == 3 and hard.membership is None and hard.sizes.tolist() == [1, 0, 2]
     )
     soft = Consensus.soft(np.array([[0.5, 0.5], [0.2, 0.8]]), k_asked=2)
-    assert soft.labels.tolist() == [0, 1] and soft.confidence.tolist() == [0.5, 0.8] and soft.k_asked == 2
+    assert soft.labels.tolist() == [0, 1] and soft.confidence is None and soft.k_asked == 2
     nothing = Consensus.hard([-1, -1])
     assert nothing.k == 0 and nothing.unknown == 2 and len(nothing) == 2 and nothing.sizes.tolist() == []
-    with pytest.raises(AttributeError, match="cannot place"):
+    with pytest.raises(AttributeError, match="has no model"):
         hard.predict([[1]])
-    with pytest.raises(AttributeError, match="cannot place"):
+    with pytest.raises(AttributeError, match="has no model"):
         hard.predict_proba([[1]])
     assert "2 clusters of 5 asked" in repr(dataclasses.replace(Consensus.hard([0, 1]), k_asked=5))
 
@@ -64,7 +64,8 @@ def test_restore_brings_everything_back(labels, seed, compress):
     membership = rng.dirichlet(np.ones(4), rows)
     tables = tuple(rng.random((4, size)) for size in prepared.ensemble.sizes)
     model = ColumnModel(rng.random(4), tables, "share")
-    result = restore(Consensus.soft(membership, model=model, k_asked=4), prepared, ensemble)
+    soft = Consensus.soft(membership, model=model, k_asked=4, confidence=membership.max(axis=1))
+    result = restore(soft, prepared, ensemble)
     empty = (labels == -1).all(axis=1)
     assert result.ids.tolist() == ensemble.ids.tolist() and result.unknown == empty.sum()
     assert np.array_equal(result.labels == -1, empty)

@@ -243,7 +243,7 @@ def test_models_without_probabilities():
     for link in ("share", "best"):
         with pytest.raises(AttributeError, match="gives no probabilities"):
             model(link).log_likelihood(ROWS)
-    with pytest.raises(AttributeError, match="cannot place new objects"):
+    with pytest.raises(AttributeError, match="hbgf gives no probabilities"):
         partita.consensus([[0, 0], [0, 0], [1, 1]], "hbgf", 2).perplexity([[0, 0]])
 
 

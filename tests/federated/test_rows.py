@@ -7,13 +7,16 @@ from partita.core.counting import label_counts
 from partita.core.soft import SoftEnsemble
 from partita.federated.at_rows import coded, hold
 from partita.federated.coordinate import Plan
+from partita.federated.partaking import consensus_of
 from partita.federated.rows import refills
 from partita.federated.simulate import simulate
+from partita.metrics import confidence
 from partita.models import bce_vb, itk, mixture, mm, nbce_start, nbce_vb, qmi
 from partita.models.nbce_bound import Hyper
 from partita.models.reseed import fill_empty
 from partita.registry import get
 from tests.federated.recording import recorded, table
+from tests.samples import noisy
 
 K = 3
 WEIGHTS = [1, 2, 0.5, 1, 3, 1]
@@ -197,3 +200,31 @@ def test_sequential_keeps_labels_possible_that_a_site_lacks(method):
         found.consensus.scores["anmi"]
         > 0.9 * simulate(ensemble, Plan((), "rows", method, K), rows=3).consensus.scores["anmi"]
     )
+
+
+@pytest.mark.parametrize("name", ["mm", "bce-vb", "qmi", "itk", "nbce-vb"])
+@pytest.mark.parametrize("transport", ["float", "masked"])
+def test_sites_compute_the_confidence_of_the_whole_table(name, transport):
+    """From the sum of the sites' tables of labels by cluster, without the object itself."""
+    ensemble = noisy(missing=0.15, n=90)
+    found = simulate(ensemble, Plan((), "rows", name, 4, transport=transport, seed=3), rows=3).consensus
+    assert np.isfinite(found.confidence).sum() > 80
+    np.testing.assert_allclose(found.confidence, confidence(ensemble, found.labels), rtol=0, atol=1e-12)
+    assert sum(counts.sum() for counts in found.model.counts) == (ensemble.labels >= 0).sum()
+
+
+@pytest.mark.parametrize(
+    ("layout", "terms", "reason"),
+    [
+        ("columns", {}, "labels of an object, which are at different sites"),
+        ("rows", {"rho": 50.0, "start": "random", "settings": {"max_iter": 5}}, "not charged to the privacy budget"),
+        ("rows", {"suppress": 3}, "small ones are suppressed"),
+    ],
+)
+def test_confidence_is_omitted_with_a_note_where_its_table_may_not_be_shared(layout, terms, reason):
+    found = simulate(noisy(n=90), Plan((), layout, "mm", 4, seed=3, **terms), **{layout: 3})
+    assert (found.consensus.confidence is None and found.consensus.model is None) or not found.consensus.model.counts
+    assert sum(reason in note for note in found.consensus.notes) == 1
+    for site in found.sites.values():
+        assert site.confidence is None
+        assert sum(reason in note for note in consensus_of(site, "").notes) == 1

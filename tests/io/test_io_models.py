@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import partita
 from partita.core.coding import label_key
+from partita.core.consensus import Consensus
 from partita.core.errors import FileError, MethodError
 from tests.samples import noisy
 
@@ -102,10 +103,8 @@ def test_what_cannot_be_saved(path, tmp_path):
     result = partita.consensus({"a": [Fraction(1, 3), Fraction(2, 3), 1], "b": [1, 2, 2]}, "voting", 2)
     with pytest.raises(FileError, match=r"clustering 'a': the label Fraction\(1, 3\) is a Fraction"):
         partita.save_model(result, path)
-    with pytest.raises(MethodError, match="hbgf has no model to save"):
-        partita.save_model(fitted("hbgf"), path)
-    with pytest.raises(MethodError, match="once its labels are polished"):
-        partita.save_model(fitted("mm", polish=True), path)
+    with pytest.raises(MethodError, match="this consensus has no model"):
+        partita.save_model(Consensus.hard([0, 1]), path)
     with pytest.raises(MethodError, match="a list is no result"):
         partita.save_model([1], path)
     assert not path.exists()
@@ -159,7 +158,8 @@ def changed(path, **change):
 
 
 BAD_ABOUT = {
-    "newer": ({"version": 2}, "version 2, this Partita reads up to 1"),
+    "newer": ({"version": 3}, "version 3, this Partita reads version 2; make it again"),
+    "older": ({"version": 1}, "version 1, this Partita reads version 2; make it again"),
     "no version": ({"version": None}, "version None"),
     "other format": ({"format": "something"}, "no model of Partita"),
     "unknown link": ({"link": "sorcery"}, "link 'sorcery'"),

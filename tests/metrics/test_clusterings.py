@@ -197,7 +197,7 @@ def test_doubts_of_odd_labellings():
     ensemble = noisy(n=30)
     one = pm.doubtful(pm.item_consensus(ensemble, np.zeros(30, int)), np.zeros(30, int))
     assert not one.misplaced.any() and np.isnan(one.margin).all()
-    assert one.order.tolist() == np.argsort(one.certainty, kind="stable").tolist()
+    assert one.order.tolist() == np.argsort(pm.item_consensus(ensemble, np.zeros(30, int)).own, kind="stable").tolist()
     labels = np.full(30, -1)
     labels[3:9] = 0
     some = pm.doubtful(pm.item_consensus(ensemble, labels), labels)
@@ -217,13 +217,13 @@ def test_diagnose_is_all_of_it(kind):
     seen = []
     with reporting(lambda *step: seen.append(step)):
         found = partita.diagnose(ensemble, consensus, threads=2)
-    assert seen[-1] == ("diagnosing", 5, 5)
+    assert seen[-1] == ("diagnosing", 6, 6)
     same = partita.diagnose(ensemble, consensus.labels, threads=1)
     for name in ("items", "coassociation", "agreement", "influence", "doubt"):
         one, two = vars(getattr(found, name)), vars(getattr(same, name))
         assert all(np.array_equal(one[key], two[key], equal_nan=_floats(one[key])) for key in one), name
     close(found.influence.anmi, consensus.scores["anmi"])
-    assert found.doubt.certainty is found.items.own
+    assert np.array_equal(found.confidence, same.confidence, equal_nan=True)
     again = pickle.loads(pickle.dumps(found))
     assert np.array_equal(again.coassociation.cdf, found.coassociation.cdf) and not again.items.own.flags.writeable
 

@@ -95,8 +95,8 @@ def test_soft_ensembles_of_hard_columns_agree(case):
     assert pm.anmi(soft, labels) == pytest.approx(expected, abs=1e-9, nan_ok=True)
     assert pm.anmi(ensemble, one_hot(labels, 4)) == pytest.approx(expected, abs=1e-9, nan_ok=True)
     assert pm.anmi(soft, one_hot(labels, 4)) == pytest.approx(expected, abs=1e-9, nan_ok=True)
-    confidence = pm.agreement_confidence(ensemble, labels)
-    np.testing.assert_allclose(pm.agreement_confidence(soft, labels), confidence, atol=1e-12)
+    confidence = pm.confidence(ensemble, labels)
+    np.testing.assert_allclose(pm.confidence(soft, labels), confidence, atol=1e-12)
 
 
 def soft_case(seed, n=30):
@@ -139,54 +139,17 @@ def test_pairwise_agreement(case):
     np.testing.assert_array_equal(nmi, nmi.T)
 
 
-def slow_confidence(ensemble, labels):
-    out = []
-    for i, label in enumerate(labels):
-        above = below = 0.0
-        for j, weight in enumerate(ensemble.weights):
-            own = ensemble.labels[i, j]
-            if own == -1 or weight == 0:
-                continue
-            members = [m for m in range(len(labels)) if ensemble.labels[m, j] == own and labels[m] != -1]
-            same = sum(ensemble.counts[m] for m in members if labels[m] == label)
-            above += weight * (same / sum(ensemble.counts[m] for m in members) if label != -1 else 0)
-            below += weight
-        out.append(above / below if below and label != -1 else math.nan)
-    return out
-
-
-@given(ensembles())
-def test_agreement_confidence(case):
-    ensemble, labels = case
-    np.testing.assert_allclose(pm.agreement_confidence(ensemble, labels), slow_confidence(ensemble, labels), atol=1e-12)
-
-
 @given(case=ensembles())
 @settings(max_examples=60)
 def test_tables_too_large_to_lay_out(case):
     ensemble, labels = case
-    expected = pm.anmi(ensemble, labels), pm.pairwise_ari(ensemble), pm.agreement_confidence(ensemble, labels)
+    expected = pm.anmi(ensemble, labels), pm.pairwise_ari(ensemble), pm.confidence(ensemble, labels)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(joint_module, "DENSE_CELLS", 1)
         assert pm.anmi(ensemble, labels) == pytest.approx(expected[0], abs=1e-12, nan_ok=True)
         np.testing.assert_allclose(pm.pairwise_ari(ensemble), expected[1], atol=1e-12)
-        np.testing.assert_allclose(pm.agreement_confidence(ensemble, labels), expected[2], atol=1e-12)
+        np.testing.assert_allclose(pm.confidence(ensemble, labels), expected[2], atol=1e-12)
         assert len(pm.ensemble_tables(ensemble, labels)) == len(ensemble.names)
-
-
-def test_soft_confidence_is_the_mean_by_membership():
-    soft, blocks, _, counts, rng = soft_case(9)
-    labels = rng.integers(-1, 3, len(soft))
-    found = pm.agreement_confidence(soft, labels)
-    for i, label in enumerate(labels):
-        above = below = 0.0
-        for block, weight in zip(blocks, soft.weights, strict=True):
-            sums = ((labels != -1) * counts) @ block
-            same = ((labels == label) * counts) @ block
-            if block[i].any():
-                above += weight * sum(block[i] * same / sums)
-                below += weight
-        assert found[i] == pytest.approx(above / below if below and label != -1 else math.nan, nan_ok=True)
 
 
 def test_codes_keep_their_rows_and_columns():
@@ -242,11 +205,11 @@ def test_threads_do_not_matter():
     found = []
     for threads in (1, 2):
         with thread_limit(threads):
-            parts = [pm.column_nmi(ensemble, labels), pm.agreement_confidence(ensemble, labels)]
+            parts = [pm.column_nmi(ensemble, labels), pm.confidence(ensemble, labels)]
             parts += [pm.column_nmi(soft, shares), pm.column_nmi(soft, labels[:100_000]), pm.pairwise_nmi(ensemble)]
             parts += [
                 pm.column_nmi(ensemble.rows(np.arange(100_000)), shares),
-                pm.agreement_confidence(soft, labels[:100_000]),
+                pm.confidence(soft, labels[:100_000]),
             ]
             found.append(b"".join(part.tobytes() for part in parts))
     assert found[0] == found[1]
@@ -256,7 +219,7 @@ def test_nothing_known_is_nan():
     ensemble = Ensemble.from_labels([[0, None], [1, None]], weights=[0, 1])
     assert math.isnan(pm.anmi(ensemble, [0, 1]))
     assert np.isnan(pm.column_nmi(ensemble, [0, 1])).tolist() == [False, True]
-    assert np.isnan(pm.agreement_confidence(ensemble, [0, 1])).all()
+    assert np.isnan(pm.confidence(ensemble, [0, 1])).all()
     assert np.isnan(pm.pairwise_nmi(ensemble)).tolist() == [[False, True], [True, True]]
 
 
@@ -268,5 +231,5 @@ def test_bad_input_is_named():
         pm.anmi(ensemble, np.full((2, 2), 0.5))
     with pytest.raises(LabelError, match="'labels', row 1: memberships sum to 2"):
         pm.anmi(ensemble, np.ones((7, 2)))
-    with pytest.raises(ParameterError, match="not memberships"):
-        pm.agreement_confidence(ensemble, np.full((7, 2), 0.5))
+    with pytest.raises(ParameterError, match="labels are memberships"):
+        pm.confidence(ensemble, np.full((7, 2), 0.5))

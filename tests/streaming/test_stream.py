@@ -10,6 +10,7 @@ import pytest
 
 import partita
 from partita import Streaming, io
+from partita.core.consensus import placed
 from partita.core.errors import FileError, LabelError, MethodError, ParameterError, TableError
 from partita.core.progress import reporting
 from partita.engine import open_engine
@@ -188,12 +189,11 @@ def test_a_sample_places_all_rows_as_its_model_does(method, tmp_path, cut):
     if found.model.link not in ("best", "nearest"):
         shares = np.stack([got[f"consensus:{h}"].to_numpy() for h in range(found.model.width)], axis=1)
         assert np.allclose(shares, found.model.predict_proba(table), atol=1e-12, equal_nan=True)
-        assert np.array_equal(
-            got["confidence"].to_numpy(), np.where(labels < 0, np.nan, shares[np.arange(N), labels]), equal_nan=True
-        )
     else:
         assert "consensus:0" not in got.column_names
-        assert 0 < np.nanmin(got["confidence"].to_numpy()) <= np.nanmax(got["confidence"].to_numpy()) <= 1
+    confidence = got["confidence"].to_numpy()
+    assert np.array_equal(confidence, placed(found.model, table).confidence, equal_nan=True)
+    assert 0 < np.nanmin(confidence) <= np.nanmax(confidence) <= 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -411,8 +411,6 @@ def test_errors_name_the_place_and_the_way_out(tmp_path, cut):
         partita.stream(labels.astype(float), None, "mm", K)
     with pytest.raises(FileError, match=r"blocks are written as .parquet, .csv or .tsv, or into a folder"):
         partita.stream(labels, tmp_path / "x.json", "mm", K)
-    with pytest.raises(MethodError, match="hbgf cannot place rows it was not fitted to"):
-        partita.stream(labels, None, "hbgf", K, how=SAMPLE)
     with pytest.raises(ParameterError, match="fit='all' is not known; give one of auto, distinct, sample, full"):
         partita.stream(labels, None, "mm", K, how=Streaming(fit="all"))
     with pytest.raises(MethodError, match="lwgp cannot be fitted part by part; choose one of mm, bce-vb"):
@@ -538,9 +536,25 @@ def test_texts_in_views_are_texts(tmp_path, cut):
         assert np.array_equal(found.labels, partita.stream(labels, None, "mm", K, how=how).labels)
 
 
-def test_a_full_fit_of_groups_tells_no_confidence_and_says_so():
-    found = partita.stream(noisy_labels(n=300, r=4, k=K)[0], None, "qmi", K, how=Streaming(fit="full"))
-    assert "qmi fitted to all rows tells no confidence" in found.notes
+@pytest.mark.parametrize("method", ["mm", "bce-vb", "qmi", "itk", "nbce-vb"])
+def test_the_confidence_of_a_full_fit_is_computed_from_the_counts_of_all_rows(method, tmp_path, cut):
+    labels = noisy_labels(n=300, r=4, k=K)[0]
+    found = partita.stream(labels, tmp_path / "out.parquet", method, K, how=Streaming(fit="full"))
+    got = pq.read_table(tmp_path / "out.parquet")
+    clusters, confidence = got["consensus"].to_numpy(), got["confidence"].to_numpy()
+    for j, table in enumerate(found.model.counts):
+        for label, code in enumerate(found.model.classes[j]):
+            expected = np.bincount(clusters[labels[:, j] == code], minlength=found.model.width)
+            assert np.array_equal(table[:, label], expected)
+    assert np.array_equal(confidence, placed(found.model, labels).confidence)
+
+
+@pytest.mark.parametrize("method", ["hbgf", "cspa", "greedy", "supra"])
+def test_a_method_without_a_model_predicts_the_other_rows_by_a_vote(method):
+    labels, _ = noisy_labels(n=N, r=6, k=K)
+    found = partita.stream(labels, None, method, K, how=SAMPLE)
+    assert found.fit == "sample" and np.array_equal(found.labels, found.model.predict(labels))
+    assert found.model.approximate == ("predict agreement" in found.detail)
 
 
 def test_a_larger_run_of_an_array_that_was_stopped_leaves_nothing(tmp_path):

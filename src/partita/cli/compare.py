@@ -54,7 +54,7 @@ def compare(
     as_csv: options.Csv = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run several methods at several k and set them side by side: ANMI, certainty, time and memory.
+    """Run several methods at several k and set them side by side: ANMI, confidence, time and memory.
 
     The table goes to stdout or to --output, what it says and notes to stderr. JSON holds all of it. A method that fails
     is a row with its reason; if all fail, the exit code is 1. After Ctrl-C the rows that are finished are told, and the

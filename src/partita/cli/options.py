@@ -201,15 +201,10 @@ def check_draws(path: str, labels: str, others: tuple[str | None, ...], method: 
         raise FileError(f"{path}: --save-draws and another output name the same file; choose another")
 
 
-def check_model(path: str, labels: str, output: str, method: str, polish: bool) -> None:
+def check_model(path: str, labels: str, output: str) -> None:
     """Refuse, before the work, a model that could not be saved."""
-    from partita import io, registry
+    from partita import io
 
-    if registry.get(method).predicts == "no":
-        able = ", ".join(row["name"] for row in registry.methods() if row["new objects"] != "no")
-        raise MethodError(f"--save-model {path}: {method} cannot place new objects; these methods can: {able}")
-    if polish:
-        raise ParameterError(f"--save-model {path}: polished labels have no model; leave out --polish or --save-model")
     io.check_model_path(path)
     check_apart(labels, path)
     if Path(path).resolve() == Path(output).resolve():

@@ -32,11 +32,12 @@ def predict(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Place new objects, labelled by the same clusterings, in the clusters of a saved model.
+    """Predict the clusters of new objects, labeled by the same clusterings, with a saved model.
 
     Clusterings are found by name, or by place in a file without names. Labels the model never saw count as missing.
     What meant missing in training does so here, unless --missing says otherwise. Results go where `partita run` puts
-    them; the summary tells the log-likelihood and the perplexity of the labels where the model gives probabilities.
+    them, with the confidence of each label. The summary has log-likelihood and perplexity of the labels where the
+    model gives probabilities, and a note if the model is approximate.
     """
     from partita import io
     from partita.core.consensus import placed
@@ -73,7 +74,14 @@ def _report(result: "Consensus", model: "ColumnModel", *, to_file: bool, as_json
     typer.echo(f"{model!r}\n", err=True)
     show(clusters_table(result), err=True)
     typer.echo("", err=True)
-    for name in ("objects", "objects without labels", "labels never seen", "log likelihood", "perplexity"):
+    for name in (
+        "objects",
+        "objects without labels",
+        "labels never seen",
+        "mean confidence",
+        "log likelihood",
+        "perplexity",
+    ):
         if name in said:
             typer.echo(f"{name}: {shown(said[name])}", err=True)
     for note in result.notes:

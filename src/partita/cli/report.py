@@ -73,7 +73,7 @@ def report(
 ) -> None:
     """Find the consensus of a label file and show it on one HTML page that needs no network.
 
-    The page tells what went in, what came out, how sure it is, which clusterings disagree, which objects are doubtful,
+    The page tells what went in, what came out, its confidence, which clusterings disagree, which objects are doubtful,
     how k was chosen, what other methods find, and how to repeat it. The same command writes the same bytes.
     """
     from partita import io

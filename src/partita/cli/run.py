@@ -101,7 +101,7 @@ def run(
     kind = "json" if as_json and output == "-" else output_format
     place = placing.Place.of(labels, output, kind, input_format, key_added, overwrite)
     if save_model is not None:
-        options.check_model(save_model, labels, output, method, polish)
+        options.check_model(save_model, labels, output)
     if save_draws is not None:
         options.check_draws(save_draws, labels, (output, save_model), method)
     compile_beside(method, polish)

@@ -107,7 +107,7 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
     if task.output == "-":
         raise ParameterError("the labels of a table read in blocks go to a file or a folder; say --output NAME")
     if task.save_model is not None:
-        options.check_model(task.save_model, task.labels, task.output, _placing(task.method), task.polish)
+        options.check_model(task.save_model, task.labels, task.output)
     how = Streaming(membership=bool(task.membership), polish=task.polish, read=task.read, **words.given())
     try:
         with options.working(threads, quiet):
@@ -120,15 +120,9 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
             typer.echo(f"note: what is finished is kept in {left}; the same command goes on from there", err=True)
         raise
     if task.save_model is not None:
-        if result.model is None:
-            raise ParameterError(f"--save-model {task.save_model}: {task.method} left no model; name a method")
+        assert result.model is not None
         io.save_model(result.model, task.save_model)
     report(result, as_json, quiet)
-
-
-def _placing(method: str) -> str:
-    """The method whose model is saved; auto may leave one, which shows when it has run."""
-    return "mm" if method == "auto" else method
 
 
 def report(result: "Streamed", as_json: bool, quiet: bool) -> None:

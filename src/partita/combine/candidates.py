@@ -98,14 +98,12 @@ def best_of(candidates: Sequence[Candidate]) -> Candidate:
 
 
 def kept(winner: Candidate, candidates: Sequence[Candidate]) -> Consensus:
-    """The winner's result with the record of all; its model is dropped, since another table may have another winner."""
+    """The winner's result and model with the scores of all candidates."""
     result = winner.result
     if result is None:
         raise MethodError(f"{winner.name} has no result; {winner.refused}")
-    own = result.detail if result.confidence is not None else {**result.detail, "confidence": None}
-    detail = {name: value for name, value in own.items() if value is not None}
     told = {"chosen": winner.name, "candidates": tuple(candidate.told() for candidate in candidates)}
-    return replace(result, model=None, detail=FrozenDict(detail | told))
+    return replace(result, detail=FrozenDict({**result.detail, **told}))
 
 
 def check_names(find: Find, names: Sequence[str], k: int | None, owner: str) -> tuple[str, ...]:

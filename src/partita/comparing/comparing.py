@@ -41,7 +41,7 @@ def compare(
     workers: int | None = None,
     threads: int | None = None,
 ) -> Comparison:
-    """Every method at every k: agreement with the clusterings, certainty, time and memory.
+    """Every method at every k: agreement with the clusterings, confidence, time and memory.
 
     Parameters
     ----------

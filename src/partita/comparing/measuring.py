@@ -61,12 +61,13 @@ class Bench:
         self._warm_up(task)
         result, seconds, memory = self._timed(task)
         items = item_consensus(self.ensemble, result)
+        assert result.confidence is not None
         counts = self.ensemble.counts
         return Compared(
             *task,
             clusters=result.k,
             anmi=known(float(result.scores["anmi"])),
-            certainty=mean_known(items.own, counts),
+            confidence=mean_known(result.confidence, counts),
             silhouette=mean_known(items.silhouette, counts),
             seconds=seconds,
             memory=None if memory is None else memory / MEGABYTE,

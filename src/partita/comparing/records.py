@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from partita.core import notebook
 from partita.core.types import FrozenDict
 
-Figure: TypeAlias = Literal["anmi", "certainty", "silhouette"]
+Figure: TypeAlias = Literal["anmi", "confidence", "silhouette"]
 NO_BETTER: Final = 1e-12
 """Figures nearer than this are equal: the earlier method keeps its place."""
 SHOWN: Final = {
@@ -16,7 +16,7 @@ SHOWN: Final = {
     "k": "k",
     "clusters": "clusters",
     "anmi": "ANMI",
-    "certainty": "certainty",
+    "confidence": "confidence",
     "silhouette": "silhouette",
     "seconds": "seconds",
 }
@@ -34,9 +34,8 @@ class Compared:
     """Found; 0 where the fit failed."""
     anmi: float | None = None
     """Agreement with the base clusterings."""
-    certainty: float | None = None
-    """Mean over the objects of their co-association with the other members of their cluster; None where no object has
-    one to be compared with."""
+    confidence: float | None = None
+    """Mean confidence of the objects in their clusters, without those where it is not defined; None if it never is."""
     silhouette: float | None = None
     """Mean silhouette of the objects under the distance 1 - co-association."""
     seconds: float | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, In
 
 @dataclass(frozen=True, eq=False)
 class Consensus(FrozenArrays):
-    """One clustering of n objects and how sure it is.
+    """One clustering of n objects with the confidence of each assignment.
 
     A method builds it with `hard` or `soft` for the rows it was given; `partita.consensus` then numbers the clusters by
     first appearance, brings the rows back to the user's order and adds scores and recipe.
@@ -27,9 +27,10 @@ class Consensus(FrozenArrays):
     labels: IntArray
     """(n,) 0..k-1 numbered by first appearance; MISSING for an object about which nothing is known."""
     membership: FloatArray | None = None
-    """(n, columns) share of each cluster, rows sum to 1, NaN rows where nothing is known."""
+    """(n, columns) share of each cluster, rows sum to 1, NaN rows where nothing is known. Probabilities of the method's
+    model or shares of its vote, not confidence."""
     confidence: FloatArray | None = None
-    """(n,) between 0 and 1; `detail["confidence"]` says what it is."""
+    """(n,) between 0 and 1, defined for every method by `partita.metrics.confidence`; NaN where it is not defined."""
     k_asked: int | None = None
     """The number of clusters that was asked for, if any."""
     trace: tuple[float, ...] = ()
@@ -45,7 +46,7 @@ class Consensus(FrozenArrays):
     notes: tuple[str, ...] = ()
     """What the user should know, in sentences."""
     model: ColumnModel | None = None
-    """For methods that can place new objects."""
+    """Predicts labels of new objects. `partita.consensus` returns one for every method; see `model.approximate`."""
     recipe: Recipe | None = None
     ids: NDArray[Any] | None = None
     draws: Draws | None = None
@@ -60,9 +61,8 @@ class Consensus(FrozenArrays):
 
     @classmethod
     def soft(cls, membership: FloatArray, **fields: Any) -> "Consensus":
-        """From memberships: each row's label is its largest, the first of equals; its confidence is that share."""
-        labels = membership.argmax(axis=1).astype(np.int32)
-        return cls(labels, membership=membership, confidence=membership.max(axis=1), **fields)
+        """From memberships: each row's label is its largest, the first of equals."""
+        return cls(membership.argmax(axis=1).astype(np.int32), membership=membership, **fields)
 
     @property
     def k(self) -> int:
@@ -113,8 +113,7 @@ class Consensus(FrozenArrays):
 
     def _placing(self) -> ColumnModel:
         if self.model is None:
-            name = self.recipe.method if self.recipe else "this method"
-            raise AttributeError(f"{name} cannot place new objects")
+            raise AttributeError("this consensus has no model; use the result of partita.consensus to predict")
         return self.model
 
 
@@ -143,9 +142,8 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         confidence = frozen(prepared.expand(confidence, np.nan))
     if model is not None:
         model = model.restored(prepared, ensemble, order, result.recipe)
-        if membership is None and model.link == "share":
+        if membership is None and model.link == "share" and not model.approximate:
             membership = frozen(model.memberships(model.coded(ensemble).rows))
-            confidence = frozen(np.take_along_axis(membership, labels[:, None], axis=1)[:, 0])
     return replace(
         result,
         labels=frozen(labels),
@@ -155,7 +153,7 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         per_object=FrozenDict(
             {name: frozen(prepared.expand(values, np.nan)) for name, values in result.per_object.items()}
         ),
-        notes=result.notes + usual_notes(labels, result.k_asked),
+        notes=result.notes + usual_notes(labels, result.k_asked, confidence),
         ids=ensemble.ids,
         draws=None if result.draws is None else result.draws.for_objects(prepared.inverse),
         candidate_labels=FrozenDict(
@@ -168,23 +166,22 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
 
 
 def placed(model: ColumnModel, table: Any) -> Consensus:
-    """New objects where a fitted model places them: clusters keep the model's numbers.
+    """Predict labels, memberships and confidence of new objects; clusters keep the model's numbers.
 
-    `detail` tells how many labels were never seen in training and, for models with probabilities, the log-likelihood
-    and the perplexity of the known labels.
+    `detail` has the number of labels never seen in training, whether the model is approximate and, for models with
+    probabilities, the log-likelihood and the perplexity of the known labels.
     """
     rows, unseen = model.coded(table)
     found = model.assign(rows)
-    detail: dict[str, Any] = {"labels never seen": unseen}
-    notes = usual_notes(found.labels, None)
+    detail: dict[str, Any] = {"labels never seen": unseen, "approximate": model.approximate}
+    confidence = model.confidence(rows, found.labels)
+    notes = usual_notes(found.labels, None, confidence, NO_COMPANY_NEW)
+    if model.approximate:
+        notes += (APPROXIMATE,)
     if found.log_chances is not None and found.known.any():
         likelihood = model.likelihood(rows, found)
         detail |= {"log likelihood": likelihood.total, "perplexity": likelihood.perplexity}
         notes += (likelihood.note,) if likelihood.note else ()
-    confidence = None
-    if found.membership is not None:
-        confidence = found.membership[np.arange(len(rows)), found.labels]
-        detail["confidence"] = "membership in the cluster"
     return Consensus(
         found.labels,
         membership=found.membership,
@@ -196,17 +193,35 @@ def placed(model: ColumnModel, table: Any) -> Consensus:
     )
 
 
-def usual_notes(labels: IntArray, asked: int | None) -> tuple[str, ...]:
-    """What every result tells: fewer or more clusters than asked for, and objects without labels."""
-    return notes_on(int(labels.max(initial=MISSING)) + 1, asked, int(np.count_nonzero(labels == MISSING)))
+NO_COMPANY: Final = "alone in their cluster or never labeled together with another member"
+NO_COMPANY_NEW: Final = "never labeled together with a member of their cluster"
+APPROXIMATE: Final = (
+    "the model is approximate: it predicts by a weighted vote of the base labels, because the method has no model"
+)
 
 
-def notes_on(found: int, asked: int | None, unknown: int) -> tuple[str, ...]:
-    """The same from the numbers of clusters found and asked for, and of objects without labels."""
+def usual_notes(
+    labels: IntArray, asked: int | None, confidence: FloatArray | None = None, reason: str = NO_COMPANY
+) -> tuple[str, ...]:
+    """Notes that any result may have: another number of clusters than requested, no label, undefined confidence."""
+    undefined = 0
+    if confidence is not None:
+        undefined = int(np.count_nonzero(np.isnan(confidence) & (labels != MISSING)))
+    found, unknown = int(labels.max(initial=MISSING)) + 1, int(np.count_nonzero(labels == MISSING))
+    return notes_on(found, asked, unknown, undefined, reason)
+
+
+def notes_on(
+    found: int, asked: int | None, unknown: int, undefined: int = 0, reason: str = NO_COMPANY
+) -> tuple[str, ...]:
+    """The same notes from counts: clusters found and requested, objects without label or with undefined confidence."""
     notes = []
     if asked is not None and found != asked:
         notes.append(f"asked for {asked} clusters, found {found}")
     if unknown:
         who = "1 object has" if unknown == 1 else f"{unknown} objects have"
         notes.append(f"{who} no label in any clustering that counts: consensus label {MISSING}")
+    if undefined:
+        who = "1 object" if undefined == 1 else f"{undefined} objects"
+        notes.append(f"confidence is not defined (NaN) for {who}, {reason}")
     return tuple(notes)

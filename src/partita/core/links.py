@@ -108,3 +108,5 @@ LINKS: Final[dict[str, LinkFunction]] = {
 }
 LABELS_ONLY: Final = frozenset({"best", "nearest"})
 """Links that tell the best cluster alone; their memberships are all or nothing and not shown."""
+PROBABILITIES: Final = frozenset({"softmax", "dirichlet"})
+"""Links of models that give probabilities of labels."""

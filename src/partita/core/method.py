@@ -34,8 +34,9 @@ class Method:
     """May be called with k=None and then finds the number of clusters; None where that depends on its settings."""
     deterministic: bool
     """Makes no random choice, so that the seed changes nothing."""
-    predicts: Literal["memberships", "labels", "no"] = "no"
-    """What it can tell of new objects: `Consensus.model` is set unless "no", with memberships or labels alone."""
+    predicts: Literal["memberships", "labels", "approximate"] = "approximate"
+    """`Consensus.model` of the method itself predicts memberships or labels of new objects; "approximate": the method
+    returns no model (or the model of another method that it runs), and one is made from its labels, a weighted vote."""
     gives_likelihood: bool = False
     """Its model tells how probable labels are: `log_likelihood` and `perplexity` of new objects."""
     by_estimate: bool = False

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.coding import NOTHING_SAID, Label, MissingRule
+from partita.core.confidence import LabelCounts
 from partita.core.counting import column_scores, label_columns
 from partita.core.dirichlet import known_weight
 from partita.core.ensemble import Ensemble
 from partita.core.errors import PartitaWarning
 from partita.core.likelihood import FAINT, Likelihood
-from partita.core.links import LABELS_ONLY, LINKS, Placed, nearest
+from partita.core.links import LABELS_ONLY, LINKS, PROBABILITIES, Placed, nearest
 from partita.core.newrows import Clusterings, NewRows, code_rows
 from partita.core.recipe import Recipe
 from partita.core.soft import AnyEnsemble
@@ -71,7 +72,7 @@ class ColumnModel(FrozenArrays):
     reference: FloatArray | None = None
     """(k, t) above 0 where one of all labels pleads for a cluster among the best, before strength decides."""
     weights: FloatArray | None = None
-    """(r,) weights of the clusterings, 1 on average, for models that give probabilities."""
+    """(r,) weights of the clusterings, 1 on average; None: all are 1."""
     recipe: Recipe | None = None
     """How it was made."""
     shares: FloatArray | None = None
@@ -80,10 +81,17 @@ class ColumnModel(FrozenArrays):
     that belong to clusters. Without it component and cluster are the same."""
     centers: FloatArray | None = None
     """(k, m) for the link "nearest": where the clusters lie in the space into which the tables carry a row."""
+    counts: tuple[FloatArray, ...] = ()
+    """Per clustering j: (k, labels of j) training objects of each cluster with each label, from which the confidence of
+    predicted labels is computed; empty where they may not be stored."""
+    approximate: bool = False
+    """Whether the model was made from the labels of a method that has no model of its own: a weighted vote, which may
+    give some of the training objects another label than the method did."""
 
     def __repr__(self) -> str:
         by = f" by {self.recipe.method}" if self.recipe else ""
-        return f"ColumnModel({self.width} clusters from {len(self.tables)} clusterings{by})"
+        vote = ", approximate" if self.approximate else ""
+        return f"ColumnModel({self.width} clusters from {len(self.tables)} clusterings{by}{vote})"
 
     @property
     def width(self) -> int:
@@ -102,6 +110,19 @@ class ColumnModel(FrozenArrays):
         """(t, k) the tables one below the other."""
         return np.ascontiguousarray(np.concatenate(self.tables, axis=1).T)
 
+    @cached_property
+    def label_counts(self) -> LabelCounts | None:
+        """The training counts as a sparse table; None where the model has none."""
+        weights = np.ones(len(self.counts)) if self.weights is None else self.weights
+        return LabelCounts.of(self.counts, weights) if self.counts else None
+
+    def confidence(self, rows: AnyEnsemble, labels: IntArray) -> FloatArray | None:
+        """(n,) confidence of new rows under the model's codes in the clusters `labels`; None if there are no counts.
+
+        See `partita.metrics.confidence`; no row is excluded from its cluster, since new objects are not in the counts.
+        """
+        return None if self.label_counts is None else self.label_counts.confidence(rows, labels, counted=False)
+
     def predict(self, table: Any) -> IntArray:
         """(n,) the best cluster of each new object, MISSING where none of its labels is known.
 
@@ -111,7 +132,11 @@ class ColumnModel(FrozenArrays):
         return self.assign(self.encode(table), membership=False).labels
 
     def predict_proba(self, table: Any) -> FloatArray:
-        """(n, k) memberships of new objects, NaN rows where none of its labels is known; tables as in `predict`."""
+        """(n, k) memberships of new objects, NaN rows where none of its labels is known; tables as in `predict`.
+
+        Memberships are the probabilities of the model, or the shares of a vote. They are not the confidence of a label,
+        which is computed in one way for every method; see `partita.metrics.confidence`.
+        """
         if self.link in LABELS_ONLY:
             raise AttributeError("this method gives labels for new objects, not memberships; use predict")
         found = self.assign(self.encode(table)).membership
@@ -231,7 +256,8 @@ class ColumnModel(FrozenArrays):
             return labels, chances, known
 
         if not len(rows):
-            return Assignment(np.empty(0, np.int32), shares, None if self.weights is None else np.empty(0), np.empty(0))
+            none = np.empty(0) if self.link in PROBABILITIES else None
+            return Assignment(np.empty(0, np.int32), shares, none, np.empty(0))
         parts = map_chunks(part, len(rows), self._chunk)
         labels, chances, known = zip(*parts, strict=True)
         log_chances = None if chances[0] is None else np.concatenate(chances)
@@ -284,6 +310,7 @@ class ColumnModel(FrozenArrays):
             reference=None if self.reference is None else self.reference[order],
             shares=None if self.shares is None else self.shares[:, order],
             centers=None if self.centers is None else self.centers[order],
+            counts=tuple(table[order] for table in self.counts),
         )
 
     def restored(self, prepared: "Prepared", ensemble: Any, order: IntArray, recipe: Recipe | None) -> "ColumnModel":
@@ -304,4 +331,5 @@ class ColumnModel(FrozenArrays):
             reference=reference,
             weights=None if self.weights is None else prepared.expand_columns(self.weights, len(ensemble.names)),
             recipe=recipe,
+            counts=prepared.expand_tables(found.counts, len(ensemble.names)) if found.counts else (),
         )

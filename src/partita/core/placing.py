@@ -21,8 +21,6 @@ class Placement(NamedTuple):
 
     labels: IntArray
     """(n,) in the smallest type, MISSING where nothing is known."""
-    confidence: FloatArray | None = None
-    """(n,) the winner's share, NaN where nothing is known."""
     log_likelihood: float | None = None
     """The sum of the logarithms of the rows' probabilities; rows that are `excluded` are left out."""
     excluded: int = 0
@@ -72,21 +70,19 @@ class Placer:
         if labels.ndim != 2 or labels.shape[1] != columns:
             raise TableError(f"labels have shape {labels.shape}; the model places rows of {columns} labels")
         flat = sealed(np.ascontiguousarray(labels).reshape(-1))
-        chosen, confidence = np.empty(len(labels), smallest_type(k)), np.empty(len(labels) if chances else 0)
+        chosen = np.empty(len(labels), smallest_type(k))
 
         def part(start: int, stop: int) -> Part:
             tally = np.zeros(len(wide.tables) if counts else 0, np.int32)
             sizes = np.zeros(len(wide.bias) if counts else 0, np.int32)
-            found = place_rows(
-                flat, wide.starts, wide.tables, wide.bias, k, chosen, confidence, tally, sizes, start, stop
-            )
+            found = place_rows(flat, wide.starts, wide.tables, wide.bias, k, chosen, chances, tally, sizes, start, stop)
             return Part(*found, tally, sizes)
 
         parts = map_chunks(part, len(labels)) or [part(0, 0)]
         placed = Placement(chosen)
         if chances:
             likelihood, excluded = sum(each.likelihood for each in parts), sum(each.excluded for each in parts)
-            placed = placed._replace(confidence=confidence, log_likelihood=likelihood, excluded=excluded)
+            placed = placed._replace(log_likelihood=likelihood, excluded=excluded)
         if counts:
             tally = np.asarray(np.sum([each.tally for each in parts], axis=0, dtype=np.int64))
             sizes = np.asarray(np.sum([each.sizes for each in parts], axis=0, dtype=np.int64))

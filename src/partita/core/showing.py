@@ -72,12 +72,11 @@ def _labels(few: "Ensemble | SoftEnsemble", j: int) -> list[str]:
 
 
 def consensus_html(consensus: "Consensus") -> str:
-    """What confidence means, the clusters with their sizes, and the notes."""
+    """The clusters with their sizes and confidence, and the notes."""
     told = [
         ("seed", None if consensus.recipe is None else consensus.recipe.seed),
         ("converged", {True: "yes", False: "no"}.get(consensus.converged)),  # type: ignore[arg-type]  # None is neither
         ("objects without labels", consensus.unknown or None),
-        ("confidence", None if consensus.confidence is None else consensus.detail.get("confidence")),
     ]
     parts = [notebook.facts(told), clusters(consensus.labels, consensus.k, consensus.confidence, "confidence")]
     return notebook.card(consensus, [*parts, notebook.notes(consensus.notes)])
@@ -91,7 +90,7 @@ def clusters(labels: IntArray, k: int, sure: FloatArray | None, what: str) -> st
     columns = ["cluster", "objects", "share", ""]
     figures: list[FloatArray] = []
     if sure is not None:
-        figures = _means(codes, k, sure[known], sizes)
+        figures = _means(codes, k, sure[known])
         columns += [f"mean {what}", "lowest"]
     share = sizes / max(int(sizes.sum()), 1)
     rows = (
@@ -101,8 +100,12 @@ def clusters(labels: IntArray, k: int, sure: FloatArray | None, what: str) -> st
     return notebook.table("Clusters", columns, rows, k, "clusters")
 
 
-def _means(codes: IntArray, k: int, sure: FloatArray, sizes: NDArray[Any]) -> list[FloatArray]:
+def _means(codes: IntArray, k: int, sure: FloatArray) -> list[FloatArray]:
+    """Mean and minimum per cluster of the values that are not NaN; NaN where there are none."""
+    known = np.isfinite(sure)
+    codes, sure = codes[known], sure[known]
     least = np.full(k, np.inf)
     np.minimum.at(least, codes, sure)
     with np.errstate(invalid="ignore"):
-        return [np.bincount(codes, weights=sure, minlength=k) / sizes, least]
+        means = np.bincount(codes, weights=sure, minlength=k) / np.bincount(codes, minlength=k)
+    return [means, np.where(np.isinf(least), np.nan, least)]

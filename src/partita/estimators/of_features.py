@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partita.clustering import METHOD, WAY, Clustering, placing_model
+from partita.clustering import METHOD, WAY, Clustering
 from partita.core.types import IntArray
 
 
@@ -42,8 +42,10 @@ class EnsembleClustering(ClusterMixin, BaseEstimator):
         (n,) the clusters.
     ensemble_
         The base clusterings, an `Ensemble` or `SoftEnsemble`.
+    confidence_
+        (n,) the confidence of each object in its cluster, see `partita.metrics.confidence`.
     consensus_
-        The whole `Consensus`: confidence, memberships, scores, recipe.
+        The whole `Consensus`: confidence, memberships, scores, model, recipe.
 
     >>> EnsembleClustering(2).fit([[0.0], [0.1], [5.0], [5.1]]).predict([[4.9], [0.2]]).tolist()
     [1, 0]
@@ -78,6 +80,7 @@ class EnsembleClustering(ClusterMixin, BaseEstimator):
         made, self.consensus_ = self._asked(int(seed)).on(table)
         self.ensemble_ = made.ensemble
         self.labels_ = self.consensus_.labels
+        self.confidence_ = self.consensus_.confidence
         self._made = made
         return self
 
@@ -85,10 +88,9 @@ class EnsembleClustering(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> IntArray:
         """Clusters of new objects: each base clustering places them, and their labels decide.
 
-        A method with a model of labels decides by that model. For others, such as hbgf, each base cluster votes for the
-        consensus clusters of its objects, which is not how `fit` decided: near the boundary of clusters, `predict` may
-        differ from `labels_` even for the objects of `fit`.
+        For a method without a model of its own, such as hbgf, each base cluster votes for the consensus clusters of its
+        objects (`consensus_.model.approximate`): `predict` may then differ from `labels_` for objects of `fit`.
         """
         check_is_fitted(self)
         table = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=False)
-        return placing_model(self.ensemble_, self.consensus_).predict(self._made.place(table))
+        return self.consensus_.predict(self._made.place(table))

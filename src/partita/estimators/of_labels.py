@@ -14,9 +14,9 @@ from partita.core.ensemble import Ensemble
 from partita.core.types import FloatArray, IntArray
 
 
-def _predicts(*what: str) -> Any:
-    """True for an estimator whose method can tell that much of new objects, once its labels are its own."""
-    return lambda estimator: not estimator.polish and registry.get(estimator.method).predicts in what
+def _has_memberships(estimator: Any) -> bool:
+    """True for an estimator whose method's own model predicts memberships."""
+    return not estimator.polish and registry.get(estimator.method).predicts == "memberships"
 
 
 def _has_likelihood(estimator: Any) -> bool:
@@ -30,14 +30,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     method
-        A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best. For `predict` choose
-        one that can place new objects, such as "voting".
+        A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best.
     n_clusters
         The number of clusters; None for methods that find it.
     params
         The method's own settings, a dictionary.
     polish
-        Then move objects between clusters while ANMI rises; such a result cannot place new objects.
+        Then move objects between clusters while ANMI rises; `predict` is then approximate.
     missing
         A label value, or several, that mean unobserved, beside NaN and None.
     random_state
@@ -47,8 +46,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_
         (n,) the consensus, -1 for an object without any label.
+    confidence_
+        (n,) the confidence of each object in its cluster, see `partita.metrics.confidence`.
     consensus_
-        The whole `Consensus`: confidence, memberships, scores, recipe.
+        The whole `Consensus`: confidence, memberships, scores, model, recipe.
 
     >>> ConsensusClustering(n_clusters=2).fit_predict([[0, 1], [0, 1], [3, 2]]).tolist()
     [0, 0, 1]
@@ -81,6 +82,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         params = self.params or {}
         self.consensus_ = consensus(ensemble, self.method, self.n_clusters, seed=seed, polish=self.polish, **params)
         self.labels_ = self.consensus_.labels
+        self.confidence_ = self.consensus_.confidence
         return self
 
     def _table(self, X: Any, reset: bool) -> Any:
@@ -91,13 +93,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         least = 2 if reset else 1  # in predict, the number seen in fit is what counts
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_features=least)
 
-    @available_if(_predicts("labels", "memberships"))
     def predict(self, X: Any) -> IntArray:
         """Consensus labels of new objects, given their labels in the same clusterings."""
         check_is_fitted(self)
         return self.consensus_.predict(self._table(X, reset=False))
 
-    @available_if(_predicts("memberships"))
+    @available_if(_has_memberships)
     def predict_proba(self, X: Any) -> FloatArray:
         """Memberships of new objects, given their labels in the same clusterings."""
         check_is_fitted(self)

@@ -211,50 +211,83 @@ def turn_step(held: Held, terms: Terms, kept: Arrays, asked: Arrays) -> Did:
     return Did({"bias": bias, "log_probs": log_probs, "scalars": np.array([sums.bound])}, {"gamma": moved})
 
 
+def count_step(held: Held, terms: Terms, kept: Arrays, asked: Arrays) -> Did:
+    """(t, k) objects with each label in each cluster to which the fitted parameters assign them, for confidence."""
+    tables = np.ascontiguousarray(asked["tables"])
+    labels, _ = assignment(held.part, terms, asked["bias"], tables)
+    return Did({"labels": label_counts(held.part, labels, tables.shape[1])[0]}, {})
+
+
+def assignment(
+    part: AnyEnsemble, terms: Terms, bias: FloatArray, tables: FloatArray
+) -> tuple[IntArray, FloatArray | None]:
+    """Labels and, where the method has them, memberships of rows by the fitted parameters."""
+    if LINK[terms.method] == "best":
+        return assigned(part, tables, bias)[0], None
+    if LINK[terms.method] == "dirichlet":
+        gamma, _ = infer(Bce(bias, tables), part, unit_weights(part))
+        membership = gamma / gamma.sum(axis=1, keepdims=True)
+    else:
+        membership = shared_out(bias, tables, part)[0]
+    return membership.argmax(axis=1).astype(np.int32), membership
+
+
 def placed(held: Held, terms: Terms, asked: Arrays) -> dict[str, NDArray[Any] | None]:
     """The site's rows where the fitted parameters place them, and the model for new ones; the rest is forgotten."""
     bias, tables = asked["bias"], np.ascontiguousarray(asked["tables"])
     kept: dict[str, NDArray[Any] | None] = dict.fromkeys(("gamma", "chosen", "apart"))
-    if LINK[terms.method] == "best":
-        kept["labels"] = assigned(held.part, tables, bias)[0].astype(np.int64)
-    elif LINK[terms.method] == "dirichlet":
-        gamma, _ = infer(Bce(bias, tables), held.part, unit_weights(held.part))
-        kept["membership"] = gamma / gamma.sum(axis=1, keepdims=True)
-    else:
-        kept["membership"] = shared_out(bias, tables, held.part)[0]
+    labels, membership = assignment(held.part, terms, bias, tables)
+    kept |= {"labels": labels.astype(np.int64)} if membership is None else {"membership": membership}
     model = {"model_bias": bias, "model_tables": tables}
-    names = ("model_bias", "model_tables", "shares")
+    names = ("model_bias", "model_tables", "shares", "counts")
     return kept | model | {name: asked[name] for name in names if name in asked}
 
 
-def told(held: Held, terms: Terms, kept: Arrays) -> tuple[IntArray, FloatArray | None, ColumnModel]:
-    """Labels and memberships of the site's objects, and the model."""
-    membership = kept.get("membership")
+class SiteRows(NamedTuple):
+    """A site's objects after the run."""
+
+    labels: IntArray
+    membership: FloatArray | None
+    confidence: FloatArray | None
+    """None where the counts that it depends on are not shared."""
+    model: ColumnModel
+
+
+def told(held: Held, terms: Terms, kept: Arrays) -> SiteRows:
+    """Labels, memberships and confidence of the site's objects, and the model."""
+    membership, counts = kept.get("membership"), kept.get("counts")
     labels = kept["labels"] if membership is None else membership.argmax(axis=1)
+    model = model_of(terms, kept["model_bias"], kept["model_tables"], kept.get("shares"), counts)
     known = np.flatnonzero(held.inverse != MISSING)
-    own = np.full(len(held.inverse), MISSING, np.int32)
-    own[known] = labels[held.inverse[known]]
+    rows, own = held.inverse[known], np.full(len(held.inverse), MISSING, np.int32)
+    own[known] = labels[rows]
+    confidence = None
+    if model.label_counts is not None:
+        confidence = np.full(len(own), np.nan)
+        confidence[known] = model.label_counts.confidence(held.part, labels, counted=True)[rows]
     if membership is not None:
         shares = np.full((len(own), membership.shape[1]), np.nan)
-        shares[known] = membership[held.inverse[known]]
+        shares[known] = membership[rows]
         membership = shares
-    return own, membership, model_of(terms, kept["model_bias"], kept["model_tables"], kept.get("shares"))
+    return SiteRows(own, membership, confidence, model)
 
 
-def model_of(terms: Terms, bias: FloatArray, tables: FloatArray, shares: FloatArray | None) -> ColumnModel:
-    """The fitted model, under the names and labels agreed on."""
+def model_of(
+    terms: Terms, bias: FloatArray, tables: FloatArray, shares: FloatArray | None, counts: FloatArray | None
+) -> ColumnModel:
+    """The fitted model, under the names and labels agreed on, with the (t, k) training counts if they are shared."""
     offsets = np.concatenate([[0], np.cumsum([len(labels) for labels in terms.classes])]).astype(np.int64)
     weights = np.array(terms.weights)
-    link = LINK[terms.method]
     return ColumnModel(
         bias,
         by_clustering(tables, offsets),
-        link,
+        LINK[terms.method],
         names=terms.names,
         classes=terms.classes,
-        weights=None if link == "best" else weights / weights.mean(),
+        weights=weights / weights.mean(),
         recipe=Recipe(terms.method, FrozenDict(terms.params), terms.k, terms.seed, terms.version, f"run {terms.run}"),
         shares=shares,
+        counts=() if counts is None else by_clustering(counts, offsets),
     )
 
 
@@ -268,6 +301,7 @@ STEPS: Final[Mapping[str, Step]] = {
     "assign": assign_step,
     "farthest": farthest_step,
     "move": move_step,
+    "count": count_step,
     "mixture": mixture_step,
     "bce": bce_step,
 }

@@ -233,7 +233,7 @@ def coordinate(hub: Hub) -> Outcome:
     if terms.transport == "masked" or (terms.layout == "columns" and not terms.aligned):
         share_keys(hub)
     if terms.layout == "columns":
-        notes.append(agree_objects(hub))
+        notes += [agree_objects(hub), privacy.why_no_confidence(terms)]
         return _columns(hub, notes)
     fitted = fit_sequential(hub) if terms.protocol == "sequential" else fit_rows(hub)
     asked = {"tables": fitted.tables, "bias": fitted.bias}
@@ -243,10 +243,16 @@ def coordinate(hub: Hub) -> Outcome:
             "model_bias": fitted.model.bias,
             "shares": fitted.model.shares,
         }
+    counts = None
+    if omitted := privacy.why_no_confidence(terms):
+        notes.append(omitted)
+    else:
+        counts = hub.total("count", {"tables": fitted.tables, "bias": fitted.bias})["labels"]
+        asked["counts"] = counts = np.maximum(counts, 0.0)
     close(hub, asked)
     told = fitted.runs.told()
     said = () if terms.rho else told["notes"]
-    model = model_of(terms, fitted.model.bias, fitted.model.stacked, fitted.model.shares)
+    model = model_of(terms, fitted.model.bias, fitted.model.stacked, fitted.model.shares, counts)
     trace = () if terms.rho else told["trace"]
     return Outcome(terms, hub.round + 1, trace, told["converged"], model, (*notes, *said))
 

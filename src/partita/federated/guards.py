@@ -32,8 +32,8 @@ def steps_of(terms: Terms) -> frozenset[str]:
     if terms.layout == "columns":
         return SETUP | ALIGNING | ({"paper"} if terms.protocol == "paper" else {"round"})
     if terms.protocol == "sequential":
-        return SETUP | STARTING | {"turn"}
-    return SETUP | BY_ROWS.get(terms.method, frozenset())
+        return SETUP | STARTING | {"turn", "count"}
+    return SETUP | {"count"} | BY_ROWS.get(terms.method, frozenset())
 
 
 def check_ask(state: State, ask: Ask) -> None:
@@ -124,7 +124,7 @@ def _check_widths(state: State, ask: Ask, width: int) -> None:
 
 
 def _is_alpha(terms: Terms, step: str) -> bool:
-    return terms.method == "bce-vb" and step in ("turn", "close")
+    return terms.method == "bce-vb" and step in ("turn", "close", "count")
 
 
 def width_of(ask: Ask) -> int | None:

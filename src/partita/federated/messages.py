@@ -59,6 +59,7 @@ STEPS: Final[Mapping[str, Step]] = {
             "model_tables": Spec("float", ("t", "c"), True),
             "model_bias": Spec("float", ("c",), True),
             "shares": Spec("float", ("c", "m"), True),
+            "counts": Spec("float", ("t", "m"), True),
         },
         {"digest": Spec("bytes", ("d",))},
     ),
@@ -75,6 +76,7 @@ STEPS: Final[Mapping[str, Step]] = {
         {"most": Spec("int", ("one",))}, {"distances": Spec("wide", ("s", "e")), "clusters": Spec("wide", ("s", "e"))}
     ),
     "move": Step({"moves": Spec("int", ("s", "e")), "clusters": Spec("int", ("one",))}, COUNTS),
+    "count": Step({"tables": TABLE, "bias": Spec("float", ("k",))}, {"labels": Spec("wide", ("t", "k"))}),
     "mixture": Step({"log_weights": Spec("float", ("k",)), "log_probs": TABLE}, COUNTS),
     "bce": Step({"alpha": Spec("float", ("k",)), "log_probs": TABLE}, COUNTS),
     "turn": Step(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from partita import io
-from partita.core.consensus import Consensus
+from partita.core.consensus import Consensus, usual_notes
 from partita.core.errors import FileError
 from partita.core.recipe import Recipe
 from partita.core.types import FrozenDict
@@ -90,12 +90,16 @@ def consensus_of(found: SiteResult, fingerprint: str) -> Consensus:
     """A site's result as any other consensus; clusters are numbered as at all sites."""
     terms = found.terms
     recipe = Recipe(terms.method, FrozenDict(terms.params), terms.k, terms.seed, terms.version, fingerprint)
+    notes = usual_notes(found.labels, None, found.confidence)
+    if omitted := privacy.why_no_confidence(terms):
+        notes += (omitted,)
     return Consensus(
         found.labels,
         membership=found.membership,
         confidence=found.confidence,
         k_asked=terms.k,
         detail=FrozenDict({"run": terms.run, "sites": terms.sites}),
+        notes=notes,
         model=found.model,
         recipe=recipe,
         ids=found.ids,

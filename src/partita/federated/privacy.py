@@ -18,6 +18,7 @@ from numpy.random import Generator
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FederatedError, ParameterError
 from partita.core.types import MISSING, FloatArray, IntArray
+from partita.federated.messages import Terms
 
 
 class LabelCost(NamedTuple):
@@ -157,3 +158,14 @@ def _randomise_column(column: IntArray, size: int, epsilon: float, lots: FloatAr
 def _check_positive(name: str, value: Any) -> None:
     if not (value > 0 and math.isfinite(value)):
         raise ParameterError(f"{name} = {value} is not a positive number; give one, smaller for more privacy")
+
+
+def why_no_confidence(terms: Terms) -> str:
+    """The note on a run whose results have no confidence; empty where they have it."""
+    if terms.layout == "columns":
+        return "no confidence: it depends on all labels of an object, which are at different sites"
+    if terms.rho:
+        return "no confidence: the table of labels by cluster is not charged to the privacy budget"
+    if terms.suppress:
+        return "no confidence: it depends on all counts of labels by cluster, and small ones are suppressed"
+    return ""

@@ -22,7 +22,7 @@ from partita.federated.local import Local
 from partita.federated.messages import Ask, Share
 from partita.federated.site import SiteResult, agree, answer, hello, result
 from partita.federated.state import State
-from partita.metrics.scoring import scored
+from partita.metrics.ensemble import anmi
 
 Parts = int | Sequence[Any]
 """Into how many parts a table is divided at random, or the rows or columns of each."""
@@ -170,26 +170,22 @@ def joined(
     """The sites' results as one, for all objects, with its agreement with the whole table."""
     terms, first = outcome.terms, next(iter(results.values()))
     if terms.layout == "columns":
-        labels, membership = first.labels, first.membership
+        labels, membership, confidence = first.labels, first.membership, None
     else:
         labels = np.full(len(ensemble), MISSING, np.int32)
         membership = None if first.membership is None else np.full((len(ensemble), first.membership.shape[1]), np.nan)
+        confidence = None if first.confidence is None else np.full(len(ensemble), np.nan)
         for site, found in results.items():
             labels[where[site]] = found.labels
             if membership is not None:
                 membership[where[site]] = found.membership
+            if confidence is not None:
+                confidence[where[site]] = found.confidence
     width = int(labels.max(initial=0)) + 1 if membership is None else membership.shape[1]
     labels, order = by_appearance(labels, width)
-    confidence = None
     if membership is not None:
         membership = membership[:, order]
-        confidence = np.take_along_axis(membership, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     recipe = Recipe(terms.method, FrozenDict(terms.params), terms.k, terms.seed, terms.version, ensemble.fingerprint)
-    known = np.flatnonzero(labels != MISSING)
-    rated = scored(Consensus(labels[known], model=outcome.model), ensemble.rows(known))
-    if confidence is None and rated.confidence is not None:
-        confidence = np.full(len(labels), np.nan)
-        confidence[known] = rated.confidence
     return Consensus(
         labels,
         membership=membership,
@@ -197,9 +193,9 @@ def joined(
         k_asked=terms.k,
         trace=outcome.trace,
         converged=outcome.converged,
-        scores=rated.scores,
+        scores=FrozenDict(anmi=anmi(ensemble, labels)),
         detail=FrozenDict({"rounds": outcome.rounds}),
-        notes=(*outcome.notes, *usual_notes(labels, terms.k)),
+        notes=(*outcome.notes, *usual_notes(labels, terms.k, confidence)),
         model=outcome.model,
         recipe=recipe,
         ids=ensemble.ids,

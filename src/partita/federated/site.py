@@ -39,6 +39,7 @@ class SiteResult(NamedTuple):
     """(n,) the consensus label of each of its objects, MISSING where nothing is known."""
     membership: FloatArray | None
     confidence: FloatArray | None
+    """(n,) as of any other result; None where it is omitted, see `privacy.why_no_confidence`."""
     model: ColumnModel | None
     """Rows: places new objects. Columns: None, since no site has all of it."""
     ids: NDArray[Any] | None
@@ -318,13 +319,8 @@ def result(local: Local, state: State) -> SiteResult:
         raise FederatedError(f"site {local.name}: run {state.terms.run} has not come to its end; take part again")
     if state.terms.layout == "rows":
         held = held_rows(local, state.terms)
-        labels, membership, model = at_rows.told(held, state.terms, state.arrays)
-        tables: tuple[FloatArray, ...] = ()
-        objective = None
-    else:
-        labels, membership, tables = at_columns.told(held_columns(local, state), state.arrays, len(local.table))
-        model, objective = None, state.notes.get("objective")
-    confidence = None
-    if membership is not None:
-        confidence = np.take_along_axis(membership, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
-    return SiteResult(labels, membership, confidence, model, local.table.ids, state.terms, objective, tables)
+        found = at_rows.told(held, state.terms, state.arrays)
+        return SiteResult(*found, local.table.ids, state.terms, None, ())
+    labels, membership, tables = at_columns.told(held_columns(local, state), state.arrays, len(local.table))
+    objective = state.notes.get("objective")
+    return SiteResult(labels, membership, None, None, local.table.ids, state.terms, objective, tables)

@@ -73,17 +73,17 @@ def fit(ensemble: Ensemble | SoftEnsemble, k: int | None, params: Params, rng: G
 def polished(result: Consensus, ensemble: Ensemble | SoftEnsemble, k: int | None) -> Consensus:
     """A method's result for the rows of `ensemble`, its labels moved on while ANMI rises.
 
-    Memberships, confidence, model and what else was said of objects described the method's own labels and are dropped;
+    Memberships, model and what else was said of objects described the method's own labels and are dropped;
     `detail["polish"]` tells what was done, and what the method told of its labels is in `detail["before polish"]`.
     """
     run = climb(ensemble, result.labels, k)
     done = {"anmi before": run.trace[0], "anmi": run.trace[-1], "sweeps": len(run.moves), "moves": sum(run.moves)}
-    kept = {name: value for name, value in result.detail.items() if name != "confidence"}
-    detail: dict[str, Any] = {name: value for name, value in kept.items() if name in ABOUT_THE_SEARCH}
-    if len(kept) > len(detail):
-        detail["before polish"] = FrozenDict({name: value for name, value in kept.items() if name not in detail})
+    before = result.detail
+    detail: dict[str, Any] = {name: value for name, value in before.items() if name in ABOUT_THE_SEARCH}
+    if len(before) > len(detail):
+        detail["before polish"] = FrozenDict({name: value for name, value in before.items() if name not in detail})
     detail["polish"] = done
-    nothing: dict[str, Any] = {"membership": None, "confidence": None, "model": None, "per_object": FrozenDict()}
+    nothing: dict[str, Any] = {"membership": None, "model": None, "per_object": FrozenDict()}
     return replace(result, labels=run.labels, detail=FrozenDict(detail), **nothing)
 
 

@@ -42,7 +42,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
 
     An object's association with a group is the mean of its memberships in the group's clusters, weighted by
     clustering; the group of highest association takes it (of equals one drawn from the seed). Memberships are the
-    associations divided by their sum, confidence the winner's share.
+    associations divided by their sum.
     """
     options = GraphOptions(params.partitioner, params.imbalance)
     similarity = only_between(ensemble, jaccard(gram(ensemble)))
@@ -102,8 +102,7 @@ def only_between(ensemble: Ensemble | SoftEnsemble, similarity: FloatArray) -> F
 
 def told(found: Partition) -> dict[str, Any]:
     """What the result says of the division."""
-    meaning = "association with the cluster's group of base clusters, divided by that with all groups"
-    return {"detail": {"confidence": meaning, "cut": found.cut, "balance": found.balance}, "notes": found.notes}
+    return {"detail": {"cut": found.cut, "balance": found.balance}, "notes": found.notes}
 
 
 METHOD = Method(

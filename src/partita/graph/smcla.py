@@ -60,7 +60,6 @@ def fit(ensemble: SoftEnsemble, k: int, params: Params, rng: Generator) -> Conse
     return Consensus(
         winner.astype(np.int32),
         membership=membership,
-        confidence=membership[rows, winner],
         per_object=FrozenDict(association=association[rows, winner]),
         **result,
     )

@@ -74,7 +74,6 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
         detail={
             "reference": ensemble.names[reference.column],
             "reference anmi": reference.anmi,
-            "confidence": "share of the votes",
         },
     )
 

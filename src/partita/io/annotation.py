@@ -1,4 +1,4 @@
-"""What a consensus leaves in AnnData: a column of labels, how sure they are, and how they were made."""
+"""What a consensus leaves in AnnData: a column of labels, their confidence, and how they were made."""
 
 import json
 from dataclasses import dataclass
@@ -116,8 +116,6 @@ def _told(consensus: Consensus, ensemble: AnyEnsemble | None, agreement: FloatAr
     told |= {name: float(value) for name, value in consensus.scores.items() if np.isfinite(value)}
     if agreement is not None:
         told["nmi"] = np.array(agreement)
-    if "confidence" in consensus.detail and consensus.confidence is not None:
-        told["confidence"] = str(consensus.detail["confidence"])
     return told
 
 

@@ -1,7 +1,8 @@
 """Fitted models as files: arrays and one text that says what they mean, without pickled objects.
 
-An NPZ archive of `bias` (m,), `tables` (t, m), those of `strength`, `reference`, `weights`, `shares` and `centers`
-that the model has, and `about`: JSON with the format, its version, link, names, classes, missing values and recipe.
+An NPZ archive of `bias` (m,), `tables` (t, m), those of `strength`, `reference`, `weights`, `shares`, `centers` and
+`counts` (t, k) that the model has, and `about`: JSON with the format, its version, link, names, classes, missing
+values, recipe and whether the model is approximate.
 """
 
 import json
@@ -16,7 +17,7 @@ from partita.core.coding import Label, MissingRule, label_key
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError, MethodError
-from partita.core.links import LINKS
+from partita.core.links import LINKS, PROBABILITIES
 from partita.core.model import ColumnModel
 from partita.core.recipe import Recipe
 from partita.core.soft import SoftEnsemble
@@ -29,8 +30,8 @@ from partita.io.writing import check_place, replacing
 from partita.kernels.scores import IMPOSSIBLE
 
 FORMAT: Final = "partita model"
-VERSION: Final = 1
-ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights", "shares", "centers")
+VERSION: Final = 2
+ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights", "shares", "centers", "counts")
 ABOUT: Final = "about"
 LOGARITHMS: Final = (1e4 * IMPOSSIBLE, 1e-9)
 """Between these lie logarithms of probabilities, also of those that are 0 and of those that count several times."""
@@ -40,8 +41,6 @@ RANGES: Final[dict[str, dict[str, tuple[float, float]]]] = {
     "dirichlet": {"bias": (1e-6 * (1 - 1e-9), 1e6 * (1 + 1e-9)), "tables": LOGARITHMS},
 }
 """Between which numbers a link can work: shares are not negative, and a Dirichlet's parameters are above 0."""
-PROBABILITIES: Final = ("softmax", "dirichlet")
-"""The links of models that give probabilities."""
 SLACK: Final = 1e-6
 """How far sums of probabilities may lie from 1 by rounding."""
 LIGHTEST: Final = 1e-300
@@ -58,7 +57,7 @@ def save_model(result: Consensus | ColumnModel, path: str | Path) -> None:
     """
     model = result.model if isinstance(result, Consensus) else result
     if not isinstance(model, ColumnModel):
-        raise MethodError(f"{_whose(result)}; choose a method that can place new objects (see partita methods)")
+        raise MethodError(f"{_whose(result)}; use the result of partita.consensus")
     with naming(path):
         _check_place(path)
         about = np.array(json.dumps(_about(model), allow_nan=False).encode("ascii"))
@@ -118,13 +117,13 @@ def _check_place(path: Any) -> None:
 def _whose(result: Any) -> str:
     if not isinstance(result, Consensus):
         return f"a {type(result).__name__} is no result of partita.consensus"
-    name = result.recipe.method if result.recipe else "this method"
-    polished = " once its labels are polished" if result.recipe and result.recipe.polish else ""
-    return f"{name} has no model to save{polished}"
+    return "this consensus has no model"
 
 
 def _arrays(model: ColumnModel) -> dict[str, FloatArray | None]:
-    return {"tables": model.stacked} | {name: getattr(model, name) for name in ARRAYS if name != "tables"}
+    counts = np.ascontiguousarray(np.concatenate(model.counts, axis=1).T) if model.counts else None
+    plain = {name: getattr(model, name) for name in ARRAYS if name not in ("tables", "counts")}
+    return plain | {"tables": model.stacked, "counts": counts}
 
 
 def _about(model: ColumnModel) -> dict[str, Any]:
@@ -138,6 +137,7 @@ def _about(model: ColumnModel) -> dict[str, Any]:
         "classes": [_written(name, classes) for name, classes in zip(model.names, model.classes, strict=True)],
         "missing": [written(value, "missing") for value in values] if model.missing.said else None,
         "recipe": plain_recipe(model.recipe),
+        "approximate": model.approximate,
     }
 
 
@@ -163,10 +163,8 @@ def _read_about(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise FileError(f"is no model of Partita; {WAY_OUT}")
     version = about.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        raise FileError(
-            f"is a model of version {version!r:.20}, this Partita reads up to {VERSION}; install a newer one"
-        )
+    if type(version) is not int or version != VERSION:
+        raise FileError(f"is a model of version {version!r:.20}, this Partita reads version {VERSION}; {WAY_OUT}")
     if about.get("link") not in list(LINKS):
         raise FileError(
             f"is a model with the link {about.get('link')!r:.40}, which this Partita lacks; install a newer one"
@@ -181,14 +179,17 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
     labels = tuple(tuple(map(read_back, values)) for values in classes)
     _need(all(len(set(map(label_key, values))) == len(values) for values in labels), "classes")
     clusters, places = len(arrays["bias"]), np.cumsum([len(values) for values in labels])
+    width = len(arrays["centers"]) if "centers" in arrays else clusters
+    width = arrays["shares"].shape[-1] if "shares" in arrays else width
     shapes = {
         "bias": (clusters,),
         "tables": (int(places[-1]), clusters),
         "strength": (clusters,),
         "reference": (clusters, int(places[-1])),
         "weights": (len(names),),
-        "shares": (clusters, arrays["shares"].shape[-1] if "shares" in arrays else 0),
-        "centers": (len(arrays["centers"]) if "centers" in arrays else 0, clusters),
+        "shares": (clusters, width),
+        "centers": (width, clusters),
+        "counts": (int(places[-1]), width),
     }
     _need(("centers" in arrays) == (about["link"] == "nearest"), "centers")
     for name, array in arrays.items():
@@ -197,6 +198,8 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
     _check_sums(arrays, about["link"], places)
     missing = about["missing"]
     _need(missing is None or isinstance(missing, list), "missing values")
+    _need(isinstance(about["approximate"], bool), "approximate")
+    counts = np.split(np.ascontiguousarray(arrays["counts"].T), places[:-1], axis=1) if "counts" in arrays else ()
     return ColumnModel(
         arrays["bias"],
         tuple(np.split(np.ascontiguousarray(arrays["tables"].T), places[:-1], axis=1)),
@@ -212,6 +215,8 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
         _recipe(about["recipe"]),
         arrays.get("shares"),
         arrays.get("centers"),
+        tuple(counts),
+        about["approximate"],
     )
 
 
@@ -226,7 +231,7 @@ def _check_values(arrays: dict[str, NDArray[Any]], link: str) -> None:
         if name in RANGES.get(link, {}):
             low, high = RANGES[link][name]
             _need(bool((array >= low).all() and (array <= high).all()), name)
-        if name in ("weights", "shares"):
+        if name in ("weights", "shares", "counts"):
             _need(bool((array >= 0).all() and array.any()), name)
 
 

@@ -60,7 +60,7 @@ def place_rows(
     bias: Array,
     clusters: int,
     chosen: Array,
-    confidence: Array,
+    chances: bool,
     counts: Array,
     sizes: Array,
     start: int,
@@ -68,9 +68,9 @@ def place_rows(
 ) -> tuple[float, int]:
     """Give each row the cluster of highest score, the first of equals, -1 where it has no label.
 
-    Where `confidence` is as long as `chosen`, it gets the winner's share among the exponentials of the scores (NaN
-    without a label), and the sum of the logarithms of these sums is returned, less the rows that no cluster can have,
-    with their number. Where `sizes` is as wide as the bias, the labels and rows of each cluster are counted.
+    With `chances`, scores are logarithms of joint probabilities: the log-likelihood of the rows is returned, without
+    the rows to which every cluster gives probability 0, and the number of these. Where `sizes` is as wide as the bias,
+    the labels and rows of each cluster are counted.
     """
     width, columns = bias.shape[0], starts.shape[0]
     shares = np.empty(BLOCK * clusters)
@@ -88,7 +88,7 @@ def place_rows(
             chosen[first + b] = winners[b]
         if sizes.shape[0]:
             count_block(labels, at, columns, starts, winners, rows, counts, sizes)
-        if confidence.shape[0]:
+        if chances:
             for b in range(rows):
                 for c in range(clusters):
                     shares[b * clusters + c] = scores[b * width + c] - tops[b]
@@ -98,7 +98,6 @@ def place_rows(
                 mass = 0.0
                 for c in range(clusters):
                     mass += shares[b * clusters + c]
-                confidence[first + b] = 1.0 / mass if winners[b] >= 0 else np.nan
                 if winners[b] < 0:
                     continue
                 line = at + b * columns

@@ -110,34 +110,3 @@ def spread_members(shares: Array, members: Array, counts: Array, table: Array, s
             if share > 0.0:
                 for c in range(members.shape[1]):
                     table[a, c] += share * members[i, c]
-
-
-@kernel
-def mean_of_columns(
-    codes: Array, labels: Array, places: Array, values: Array, weights: Array, out: Array, start: int, stop: int
-) -> None:
-    """Each row's mean, over its known labels, of `values` at its code and label; NaN where no weight is known."""
-    for i in range(start, stop):
-        total = 0.0
-        weight = 0.0
-        for j in range(labels.shape[1]):
-            label = labels[i, j]
-            if label >= 0:
-                total += weights[j] * values[codes[i], places[j] + label]
-                weight += weights[j]
-        out[i] = total / weight if weight > 0.0 else np.nan
-
-
-@kernel
-def mean_of_members(
-    codes: Array, members: Array, values: Array, weights: Array, out: Array, start: int, stop: int
-) -> None:
-    """The same for memberships, each of which counts as its share; `weights` has one entry a cluster."""
-    for i in range(start, stop):
-        total = 0.0
-        weight = 0.0
-        for c in range(members.shape[1]):
-            share = weights[c] * members[i, c]
-            total += share * values[codes[i], c]
-            weight += share
-        out[i] = total / weight if weight > 0.0 else np.nan

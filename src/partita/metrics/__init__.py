@@ -12,10 +12,11 @@ from typing import Final, Literal, NamedTuple
 from partita.core.likelihood import perplexity
 from partita.metrics.clusterings import Agreement, Influence, clustering_agreement, influence
 from partita.metrics.coassociation import Coassociation, coassociation, delta_area
+from partita.metrics.confidence import confidence
 from partita.metrics.contingency import Contingency, contingency, ensemble_tables, from_dense
 from partita.metrics.diagnosing import Diagnostics, diagnose
 from partita.metrics.doubt import Doubt, doubtful
-from partita.metrics.ensemble import agreement_confidence, anmi, anmi_of, column_nmi, pairwise_ari, pairwise_nmi
+from partita.metrics.ensemble import anmi, anmi_of, column_nmi, pairwise_ari, pairwise_nmi
 from partita.metrics.information import (
     ami,
     ami_of,
@@ -76,7 +77,6 @@ __all__ = [
     "Influence",
     "ItemConsensus",
     "Measure",
-    "agreement_confidence",
     "ami",
     "ami_of",
     "anmi",
@@ -87,6 +87,7 @@ __all__ = [
     "clustering_agreement",
     "coassociation",
     "column_nmi",
+    "confidence",
     "consensus_matrix",
     "contingency",
     "delta_area",

@@ -11,8 +11,10 @@ from partita.core.fields import places_of
 from partita.core.progress import steps
 from partita.core.soft import AnyEnsemble, as_ensemble
 from partita.core.threads import thread_limit
+from partita.core.types import FloatArray, FrozenArrays
 from partita.metrics.clusterings import Agreement, Influence, clustering_agreement, influence
 from partita.metrics.coassociation import Coassociation, coassociation
+from partita.metrics.confidence import confidence
 from partita.metrics.doubt import Doubt, doubtful
 from partita.metrics.items import ItemConsensus, item_consensus
 from partita.metrics.together import labels_of
@@ -21,9 +23,11 @@ WHAT = "diagnosing"
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnostics:
-    """How sure a consensus is, of what, and which clusterings bear it out."""
+class Diagnostics(FrozenArrays):
+    """Confidence of a consensus per object, and which clusterings support it."""
 
+    confidence: FloatArray
+    """(n,) confidence of each object in its cluster, see `partita.metrics.confidence`."""
     items: ItemConsensus
     """Of each object and each cluster: item-consensus, cluster-consensus, silhouette."""
     coassociation: Coassociation
@@ -33,7 +37,7 @@ class Diagnostics:
     influence: Influence
     """NMI of each base clustering with the consensus, and ANMI without it."""
     doubt: Doubt
-    """The objects that sit badly in their cluster, and the order of doubt."""
+    """Margin of each object, and which objects are misplaced or outliers."""
 
 
 def diagnose(ensemble: Any, consensus: Any, *, seed: int | None = 0, threads: int | None = None) -> Diagnostics:
@@ -61,6 +65,7 @@ def diagnose(ensemble: Any, consensus: Any, *, seed: int | None = 0, threads: in
     given, labels = _joined(as_ensemble(ensemble), consensus), labels_of(consensus)
     found: dict[str, Any] = {}
     jobs: dict[str, Callable[[], Any]] = {
+        "confidence": lambda: confidence(given, labels),
         "items": lambda: item_consensus(given, labels),
         "coassociation": lambda: coassociation(given, seed=seed),
         "agreement": lambda: clustering_agreement(given, seed=seed),

@@ -21,30 +21,29 @@ EQUAL: Final = 1e-9
 class Doubt(FrozenArrays):
     """The doubts about each object."""
 
-    certainty: FloatArray
-    """(n,) mean co-association with the other members of its cluster; NaN where there is nobody to compare with."""
     margin: FloatArray
-    """(n,) certainty less the largest mean co-association with another cluster; NaN where either is unknown."""
+    """(n,) item consensus with its own cluster minus the largest item consensus with another cluster; NaN where either
+    is not defined."""
     misplaced: BoolArray
     """(n,) whether another cluster is nearer than its own: the margin is below 0."""
     outlier: BoolArray
     """(n,) whether it belongs nowhere: item-consensus unusually low for its cluster, with its own and every other."""
     order: IntArray
-    """(n,) objects, the most doubtful first: by margin, then by certainty; those with none at the end."""
+    """(n,) objects in ascending order of margin, then of item consensus; those with neither are last."""
 
     def __repr__(self) -> str:
         counts = f"{np.count_nonzero(self.misplaced)} misplaced, {np.count_nonzero(self.outlier)} outliers"
-        return f"Doubt({counts} of {len(self.certainty)} objects)"
+        return f"Doubt({counts} of {len(self.margin)} objects)"
 
 
 def doubtful(items: ItemConsensus, labels: Any) -> Doubt:
-    """The objects that sit badly in their cluster, from their item-consensus.
+    """The objects that sit badly in their cluster, from their item consensus.
 
     An object is *misplaced* where its mean co-association with another cluster is above that with its own. It is an
-    *outlier* where both its certainty and its co-association with every other cluster lie below the lower fence of its
-    cluster: Q1 - 1.5 (Q3 - Q1), with Q1 and Q3 the quartiles of certainty over the cluster's objects (Tukey 1977). An
-    object of unknown certainty, such as one that is a cluster by itself, is neither. `order` treats an unknown other
-    cluster as one with which nothing is shared.
+    *outlier* where its item consensus, with its own cluster and with every other, is below the lower fence of its
+    cluster: Q1 - 1.5 (Q3 - Q1), with Q1 and Q3 the quartiles of item consensus over the cluster's objects (Tukey 1977).
+    An object without item consensus, such as one that is alone in its cluster, is neither. `order` treats an unknown
+    other cluster as one with which nothing is shared.
     """
     codes = as_integers(labels_of(labels), "labels")
     check_length("labels", len(codes), "the item-consensus", len(items.own))
@@ -55,11 +54,11 @@ def doubtful(items: ItemConsensus, labels: Any) -> Doubt:
         outlier = (items.own < fence - EQUAL) & ~(items.other >= fence - EQUAL)
     key = items.own - np.nan_to_num(items.other)
     order = np.lexsort((items.own, key))
-    return Doubt(items.own, margin, misplaced, outlier, order)
+    return Doubt(margin, misplaced, outlier, order)
 
 
 def _fences(items: ItemConsensus, codes: IntArray) -> FloatArray:
-    """(n,) the lower fence of each object's cluster; NaN for objects of unknown certainty."""
+    """(n,) the lower fence of each object's cluster; NaN for objects without item consensus."""
     there = np.flatnonzero((codes != MISSING) & ~np.isnan(items.own))
     fences = np.full(len(codes), np.nan)
     if len(there):

@@ -28,8 +28,8 @@ class ItemConsensus(FrozenArrays):
     """How well objects and clusters hold together; rows with multiplicities stand for so many objects."""
 
     own: FloatArray
-    """(n,) mean co-association with the other members of its cluster: the object's certainty. NaN where it has no
-    cluster, or no other member of it was ever labelled together with it."""
+    """(n,) item consensus with the own cluster: mean co-association with its other members. NaN without a cluster,
+    or where no other member of it was ever labelled together with the object."""
     other: FloatArray
     """(n,) the largest mean co-association with another cluster; NaN if there is none to compare with."""
     nearest: IntArray

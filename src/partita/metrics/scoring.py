@@ -1,20 +1,73 @@
-"""A result with its agreement with the base clusterings."""
+"""Agreement, confidence and a model that predicts, for the labels of any method."""
 
 from dataclasses import replace
+from typing import Final
+
+import numpy as np
 
 from partita.core.consensus import Consensus
+from partita.core.counting import unit_weights
 from partita.core.ensemble import Ensemble
+from partita.core.model import ColumnModel
 from partita.core.soft import SoftEnsemble
-from partita.core.types import FrozenDict
-from partita.metrics.ensemble import agreement_confidence, anmi
+from partita.core.types import FloatArray, FrozenDict
+from partita.metrics.confidence import label_counts
+from partita.metrics.contingency import ensemble_tables
+from partita.metrics.ensemble import anmi_of
+
+PREDICT_AGREEMENT: Final = "predict agreement"
+"""Key in `Consensus.detail`: share of the training objects to which `predict` gives their label."""
+LOW_AGREEMENT: Final = 0.9
+"""A lower agreement is reported in a note."""
 
 
-def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble) -> Consensus:
-    """A method's result for the rows of `ensemble` with its ANMI and, where the method gave none, a confidence."""
-    scores = {**result.scores, "anmi": anmi(ensemble, result.labels)}
-    detail = {"confidence": "largest membership", **result.detail}
-    confidence = result.confidence
-    if confidence is None and not (result.model is not None and result.model.link == "share"):
-        confidence = agreement_confidence(ensemble, result.labels)
-        detail["confidence"] = "share of the objects in the same base clusters that are in the same consensus cluster"
-    return replace(result, confidence=confidence, scores=FrozenDict(scores), detail=FrozenDict(detail))
+def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble, by_estimate: bool = False) -> Consensus:
+    """Add ANMI, confidence and a model with training counts to a method's result for the rows of `ensemble`.
+
+    A result without a model gets an approximate one (see `vote_model`). If the model may give training objects another
+    label than the method did, because it is approximate or predicts `by_estimate`, the agreement is measured.
+    """
+    tables = ensemble_tables(ensemble, result.labels)
+    found = label_counts(ensemble, tables, result.labels)
+    width = result.model.width if result.model is not None else found.totals.shape[1]
+    width = max(width, 0 if result.membership is None else result.membership.shape[1])
+    counts = tuple(np.pad(table.dense().astype(np.float64), ((0, width - table.shape[0]), (0, 0))) for table in tables)
+    model = vote_model(counts, ensemble) if result.model is None else result.model
+    weights = unit_weights(ensemble) if model.weights is None else model.weights
+    model = replace(model, counts=counts, weights=weights)
+    detail, notes = dict(result.detail), result.notes
+    if model.approximate or by_estimate:
+        same = model.assign(ensemble, membership=False).labels == result.labels
+        agreement = float(np.average(same, weights=ensemble.counts))
+        detail[PREDICT_AGREEMENT] = agreement
+        notes += agreement_notes(agreement)
+    return replace(
+        result,
+        confidence=found.confidence(ensemble, result.labels, counted=True),
+        model=model,
+        scores=FrozenDict({**result.scores, "anmi": anmi_of(tables, ensemble.weights)}),
+        detail=FrozenDict(detail),
+        notes=notes,
+    )
+
+
+def agreement_notes(agreement: float) -> tuple[str, ...]:
+    """The note on a model that gives many training objects another label."""
+    if agreement >= LOW_AGREEMENT:
+        return ()
+    return (f"predict gives {agreement:.1%} of the training objects their label; its labels of new objects are rough",)
+
+
+def vote_model(counts: tuple[FloatArray, ...], ensemble: Ensemble | SoftEnsemble) -> ColumnModel:
+    """A model of labels from any source: a weighted vote of the base labels, marked as approximate.
+
+    Label l of clustering j gives cluster h the share w_j N_j[h, l] / sum_g N_j[g, l] of its clustering's weight w_j,
+    with N_j (k, labels) the `counts` of training objects. The cluster with the largest sum is predicted; ties go to the
+    larger cluster.
+    """
+    tables = tuple(
+        weight * table / np.maximum(table.sum(axis=0), 1e-300)
+        for table, weight in zip(counts, unit_weights(ensemble), strict=True)
+    )
+    sizes = np.max([table.sum(axis=1) for table in counts], axis=0)
+    return ColumnModel(np.zeros(len(sizes)), tables, "share", strength=sizes, approximate=True)

@@ -55,9 +55,9 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     label of clustering j counts w_j in all counts, and a factor x is then Gamma(x + w_j) / Gamma(x).
 
     Draws of a chain, then chains, are renamed to agree before they are averaged. Memberships are the posterior means of
-    theta_i; objects with the same labels have the same posterior, so that their averages are pooled. Confidence is
-    agreement with the base clusterings: the prior keeps memberships below 1 even where all clusterings agree. New
-    objects are placed by the posterior means of beta, as variational inference places them.
+    theta_i; objects with the same labels have the same posterior, so that their averages are pooled. The
+    prior keeps memberships below 1 even where all clusterings agree. New objects are placed by the posterior means of
+    beta, as variational inference places them.
     """
     rows = one_row_an_object(ensemble, "bce-gibbs")
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)

@@ -1,6 +1,6 @@
 """BCE-VB: Bayesian cluster ensembles, objects with shares of several clusters, by variational EM (Wang et al. 2009)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -65,8 +65,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     expected log-probabilities and expected counts.
 
     At the end each object is placed by the fitted alpha and beta, from the better of two starts of its own, so that its
-    label depends on nothing but its row: its membership is gamma_i / sum gamma_i, its confidence the share of its
-    labels that phi gives to its cluster, which prior alpha does not dilute.
+    label depends on nothing but its row: its membership is gamma_i / sum gamma_i.
     """
     runs = best_of(
         partial(first_state, ensemble, k, params),
@@ -84,13 +83,9 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
         "bound": sums.bound,
         "alpha": tuple(fitted.alpha.tolist()),
         "free parameters": k * params.learn_alpha + k * free_labels(ensemble),
-        "confidence": "share of the object's labels that come from its cluster",
     }
     model = model_of(fitted, ensemble)
-    placed = Consensus.soft(gamma / gamma.sum(axis=1, keepdims=True), k_asked=k, model=model, **told)
-    explained = gamma - fitted.alpha
-    own = explained[np.arange(len(gamma)), placed.labels]
-    return replace(placed, confidence=np.clip(own / np.maximum(explained.sum(axis=1), 1e-300), 0.0, 1.0))
+    return Consensus.soft(gamma / gamma.sum(axis=1, keepdims=True), k_asked=k, model=model, **told)
 
 
 def first_state(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> State:

@@ -22,7 +22,6 @@ from partita.models.nbce import Prior, Rows, Strengths
 from partita.models.nbce_chain import Chain, Plan, advance, begin, with_last_draw
 from partita.models.nbce_place import ESTIMATOR, Sampled, memberships, model_of, spread
 from partita.models.restarts import placed_start
-from partita.posterior.certainty import object_certainty
 from partita.posterior.diagnostics import mixing, verdict
 from partita.posterior.point import Point, best_draw, best_partition
 
@@ -79,9 +78,8 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
 
     The partition shown is that of least expected loss over all draws, itself a draw or not; `draws` holds them. Where
     draws are unsure of many objects, it may set these apart one by one, and have more clusters than any draw; a note
-    says so. Confidence is an object's
-    mean chance of being together with the others of its cluster; memberships are the mean shares of its sampled
-    clusters in those of the partition. New objects are placed by at most 100 draws' mixtures of posterior means.
+    says so. Memberships are the mean shares of an object's sampled clusters in those of the partition. New objects are
+    placed by at most 100 draws' mixtures of posterior means.
     """
     objects = one_row_an_object(ensemble, "nbce-gibbs")
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
@@ -144,7 +142,6 @@ def summed_up(
         "outlier share": outlier_share(draws),
         "training perplexity": perplexity,
         "perplexity by": ESTIMATOR,
-        "confidence": "mean posterior chance of being with the others of its cluster",
     }
     first = np.concatenate([[0], np.cumsum(ensemble.counts)[:-1]]).astype(np.int64)
     membership = memberships(draws, labels, width)
@@ -152,7 +149,6 @@ def summed_up(
     return Consensus(
         labels[first].astype(np.int32),
         membership=membership[first],
-        confidence=object_certainty(draws, labels)[first],
         model=model,
         draws=draws if len(first) == len(labels) else Draws.of(draws.labels[:, first], draws.chain),
         **fields,

@@ -42,13 +42,11 @@ def folded(
         "perplexity by": ESTIMATOR,
         "perplexity of the bound": perplexity(told["detail"]["objective"], known),
         "outlier share": float(np.count_nonzero(sizes <= 1) / sizes.sum()),
-        "confidence": "membership in the cluster",
     }
     model = model_of(fitted, ensemble, used, columns.copies[used])
     return Consensus(
         labels.astype(np.int32),
         membership=kept,
-        confidence=np.clip(kept[np.arange(len(labels)), labels], 0.0, 1.0),
         k_asked=k,
         model=model,
         **told,

@@ -52,12 +52,12 @@ def _who(by: dict[str, list[str]], fits: int) -> str:
 
 def verdict(comparison: Comparison) -> list[str]:
     """What the table says, in lines for people."""
-    best, surest = comparison.best(), comparison.best("certainty")
+    best, surest = comparison.best(), comparison.best("confidence")
     if best is None:
         return ["no method has an ANMI; the remarks tell why"]
     lines = [f"highest ANMI: {best.anmi:.4f} by {best.method}, {_at(best)}"]
     if surest is not None and surest is not best:
-        lines.append(f"highest certainty: {surest.certainty:.4f} by {surest.method}, {_at(surest)}")
+        lines.append(f"highest confidence: {surest.confidence:.4f} by {surest.method}, {_at(surest)}")
     if len(comparison.ks) > 1:
         lines.append(OVER_K)
     return lines

@@ -48,9 +48,12 @@ class DoubtfulObject:
     called: Any
     """Its id, or its row counted from 1."""
     cluster: int
-    certainty: float
+    confidence: float
+    own: float
+    """Item consensus with its cluster."""
     nearest: int
     other: float
+    """Item consensus with the nearest other cluster."""
     margin: float
     remark: str
 
@@ -62,7 +65,7 @@ class Rival:
     method: str
     clusters: int = 0
     anmi: float | None = None
-    certainty: float | None = None
+    confidence: float | None = None
     silhouette: float | None = None
     agreement: float | None = None
     """Adjusted Rand index with the consensus of the report."""
@@ -112,21 +115,25 @@ class Pictures:
 class Numbers:
     """Figures of all objects together, and of each cluster."""
 
-    certainty: float
-    """Mean over the objects; NaN where nobody can be compared."""
+    confidence: float
+    """Mean over the objects where it is defined; NaN if it never is."""
+    item_consensus: float
+    """Mean over the objects where it is defined."""
     silhouette: float
     misplaced: float
     """Objects that another cluster fits better."""
     outliers: float
     """Objects that fit nowhere well, less those that are misplaced."""
     histogram: FloatArray
-    """(20,) objects by certainty, in twentieths from 0 to 1."""
+    """(20,) objects by confidence, in twentieths from 0 to 1."""
     objects: FloatArray
     """(k,) objects in each cluster."""
     doubtful: FloatArray
     """(k,) those of them that are misplaced or outliers."""
+    means: FloatArray
+    """(k,) mean confidence of the objects of a cluster."""
     spread: FloatArray
-    """(k, 5) certainty that 5%, 25%, 50%, 75% and 95% of a cluster's objects do not reach."""
+    """(k, 5) confidence that 5%, 25%, 50%, 75% and 95% of a cluster's objects do not reach."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,21 +153,26 @@ def _input(ensemble: AnyEnsemble, beside: Beside) -> InputFacts:
 def numbers_of(ensemble: AnyEnsemble, consensus: Consensus, diagnostics: Diagnostics) -> Numbers:
     """Figures of all objects together, and of each cluster; every row counts as often as it stands for an object."""
     items, doubt, counts, labels = diagnostics.items, diagnostics.doubt, ensemble.counts, consensus.labels
-    known = np.isfinite(items.own)
+    sure, known = diagnostics.confidence, np.isfinite(diagnostics.confidence)
     placed = labels != MISSING
     odd = doubt.misplaced | doubt.outlier
     edges = np.linspace(0, 1, BINS + 1)
     sums = np.bincount(labels[placed], counts[placed], minlength=consensus.k)
     odd_sums = np.bincount(labels[placed & odd], counts[placed & odd], minlength=consensus.k)
+    rated = np.flatnonzero(known & placed)
+    heavy = np.bincount(labels[rated], counts[rated], minlength=consensus.k)
+    totals = np.bincount(labels[rated], counts[rated] * sure[rated], minlength=consensus.k)
     return Numbers(
-        certainty=_mean(items.own, counts),
+        confidence=_mean(sure, counts),
+        item_consensus=_mean(items.own, counts),
         silhouette=_mean(items.silhouette, counts),
         misplaced=float(counts[doubt.misplaced].sum()),
         outliers=float(counts[doubt.outlier & ~doubt.misplaced].sum()),
-        histogram=np.histogram(np.clip(items.own[known], 0, 1), edges, weights=counts[known])[0].astype(np.float64),
+        histogram=np.histogram(sure[known], edges, weights=counts[known])[0].astype(np.float64),
         objects=sums.astype(np.float64),
         doubtful=odd_sums.astype(np.float64),
-        spread=_spread(labels, items.own, counts, consensus.k),
+        means=np.divide(totals, heavy, out=np.full(consensus.k, np.nan), where=heavy > 0),
+        spread=_spread(labels, sure, counts, consensus.k),
     )
 
 
@@ -176,10 +181,10 @@ def _mean(values: FloatArray, counts: FloatArray) -> float:
     return float(np.average(values[known], weights=counts[known])) if known.any() else float("nan")
 
 
-def _spread(labels: Any, certainty: FloatArray, counts: FloatArray, k: int) -> FloatArray:
-    """(k, 5) the certainty that so many objects of a cluster do not reach; NaN for a cluster without any."""
-    known = np.flatnonzero(np.isfinite(certainty) & (labels != MISSING))
-    order = known[np.lexsort((certainty[known], labels[known]))]
+def _spread(labels: Any, confidence: FloatArray, counts: FloatArray, k: int) -> FloatArray:
+    """(k, 5) the confidence that so many objects of a cluster do not reach; NaN for a cluster without any."""
+    known = np.flatnonzero(np.isfinite(confidence) & (labels != MISSING))
+    order = known[np.lexsort((confidence[known], labels[known]))]
     ends = np.searchsorted(labels[order], np.arange(k + 1))
     spread = np.full((k, len(QUANTILES)), np.nan)
     for cluster, (start, stop) in enumerate(pairwise(ends.tolist())):
@@ -187,7 +192,7 @@ def _spread(labels: Any, certainty: FloatArray, counts: FloatArray, k: int) -> F
             mine = order[start:stop]
             ends_at = np.cumsum(counts[mine])
             places = np.searchsorted(ends_at, np.rint(np.array(QUANTILES) * max(ends_at[-1] - 1, 0)), side="right")
-            spread[cluster] = certainty[mine[np.minimum(places, len(mine) - 1)]]
+            spread[cluster] = confidence[mine[np.minimum(places, len(mine) - 1)]]
     return spread
 
 
@@ -196,8 +201,9 @@ def _doubtful(ensemble: AnyEnsemble, consensus: Consensus, diagnostics: Diagnost
     for row in doubt.order[:MOST_DOUBTFUL].tolist():
         called = row + 1 if ensemble.ids is None else ensemble.ids[row]
         yield DoubtfulObject(
-            called, int(consensus.labels[row]), float(items.own[row]), int(items.nearest[row]), float(items.other[row]),
-            float(doubt.margin[row]), _remark(doubt, consensus, row, int(items.nearest[row])),
+            called, int(consensus.labels[row]), float(diagnostics.confidence[row]), float(items.own[row]),
+            int(items.nearest[row]), float(items.other[row]), float(doubt.margin[row]),
+            _remark(doubt, consensus, row, int(items.nearest[row])),
         )  # fmt: skip
 
 
@@ -251,9 +257,8 @@ def _pictures(ensemble: AnyEnsemble, found: Found, diagnostics: Diagnostics, bes
     if beside.truth is not None:
         shown["confusion"] = ConfusionDisplay.from_labels(consensus, _classes(consensus, beside.truth))
     if beside.coordinates is not None:
-        sure = np.nan_to_num(diagnostics.items.own)
         shown["scatter"] = ScatterDisplay.from_consensus(
-            consensus, beside.coordinates, certainty=sure, names=beside.names, seed=beside.seed
+            consensus, beside.coordinates, confidence=diagnostics.confidence, names=beside.names, seed=beside.seed
         )
     return Pictures(**shown)
 

@@ -18,13 +18,14 @@ MOST_NUMBERS: Final = 5
 
 
 def clusters_table(consensus: Consensus) -> TextTable:
-    """One row a cluster: objects, share, how sure."""
+    """One row per cluster: objects, share, mean and lowest confidence."""
     known = max(len(consensus) - consensus.unknown, 1)
     rows = []
     for cluster, size in enumerate(consensus.sizes.tolist()):
         members = consensus.labels == cluster
-        sure = None if consensus.confidence is None else consensus.confidence[members]
-        mean, least = (None, None) if sure is None or not size else (float(sure.mean()), float(sure.min()))
+        sure = np.empty(0) if consensus.confidence is None else consensus.confidence[members]
+        sure = sure[np.isfinite(sure)]
+        mean, least = (float(sure.mean()), float(sure.min())) if len(sure) else (None, None)
         rows.append((cluster, size, f"{size / known:.0%}", mean, least))
     return TextTable("Clusters", ("cluster", "objects", "share", "mean confidence", "lowest"), tuple(rows))
 
@@ -96,15 +97,21 @@ def _counted(number: int, what: str) -> str:
 
 def prediction(consensus: Consensus) -> dict[str, Any]:
     """What is to be said of new objects that a model has placed, ready for JSON."""
-    figures = {name: value for name, value in consensus.detail.items() if name != "confidence"}
     return {
         "objects": len(consensus),
         "objects without labels": consensus.unknown,
-        **figures,
+        "mean confidence": mean_confidence(consensus),
+        **consensus.detail,
         "cluster sizes": consensus.sizes.tolist(),
         "notes": list(consensus.notes),
         "recipe": recipe_of(consensus),
     }
+
+
+def mean_confidence(consensus: Consensus) -> float | None:
+    """The mean over the objects where confidence is defined."""
+    known = np.empty(0) if consensus.confidence is None else consensus.confidence[np.isfinite(consensus.confidence)]
+    return float(known.mean()) if len(known) else None
 
 
 def summary(consensus: Consensus) -> dict[str, Any]:
@@ -118,7 +125,7 @@ def summary(consensus: Consensus) -> dict[str, Any]:
         "scores": dict(consensus.scores),
         "converged": consensus.converged,
         "iterations": len(consensus.trace),
-        "confidence": consensus.detail.get("confidence"),
+        "mean confidence": mean_confidence(consensus),
         "detail": detail_of(consensus),
         "notes": list(consensus.notes),
         "recipe": recipe_of(consensus),

@@ -9,12 +9,11 @@ import numpy as np
 from partita.api import consensus
 from partita.core.consensus import Consensus, usual_notes
 from partita.core.ensemble import Ensemble
-from partita.core.errors import MethodError, ParameterError
+from partita.core.errors import ParameterError
 from partita.core.model import ColumnModel
 from partita.core.progress import steps
 from partita.core.types import FrozenDict
 from partita.io.summary import plain, plain_recipe
-from partita.registry import get, methods
 
 TRIED: Final = ("lwgp", "mcla", "mm", "qmi", "voting")
 """What `auto` tries on a sample: the methods that are quick there and can place all other rows."""
@@ -47,18 +46,12 @@ def fit_distinct(ensemble: Ensemble, wanted: Wanted) -> Fitted:
     return Fitted(_told(result), result, result.model)
 
 
-def fit_sample(ensemble: Ensemble, wanted: Wanted, rows: int) -> Fitted:
-    """The fit to a sample, by a method that can place the other rows."""
+def fit_sample(ensemble: Ensemble, wanted: Wanted) -> Fitted:
+    """The fit to a sample, whose model predicts the other rows."""
     if wanted.polish:
         raise ParameterError(
             "polish moves the rows that it is given, and here a sample stands for all; leave out polish (--polish), or "
             "raise most (--most-rows) so that all different rows are fitted"
-        )
-    if wanted.method != "auto" and get(wanted.method).predicts == "no":
-        able = ", ".join(row["name"] for row in methods() if row["new objects"] != "no")
-        raise MethodError(
-            f"{wanted.method} cannot place rows it was not fitted to, and there are more different rows than are kept "
-            f"(of {rows}); raise most (--most-rows), or choose a method that can: {able}"
         )
     result = _best(ensemble, wanted) if wanted.method == "auto" else _consensus(ensemble, wanted)
     model = result.model
@@ -96,7 +89,7 @@ def _consensus(ensemble: Ensemble, wanted: Wanted) -> Consensus:
 
 def _told(result: Consensus) -> dict[str, Any]:
     detail = {name: plain(value) for name, value in result.detail.items() if not isinstance(value, np.ndarray)}
-    usual = usual_notes(result.labels, result.k_asked)
+    usual = usual_notes(result.labels, result.k_asked, result.confidence)
     return {
         "recipe": plain_recipe(result.recipe),
         "scores": dict(result.scores),

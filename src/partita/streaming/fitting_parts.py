@@ -117,9 +117,10 @@ def _piece(load: Callable[[Any], AnyEnsemble], terms: Terms, numbered: tuple[int
 
 def fit_parts(parts: Parts[Piece], terms: Terms) -> Fitted:
     """The fit of all rows. Its model knows names, labels and recipe; Ctrl-C stops it."""
-    fitted = fit_rows(Pool(parts, terms))
-    model = fitted.model
-    return fitted._replace(model=model_of(terms, model.bias, model.stacked, model.shares))
+    pool = Pool(parts, terms)
+    fitted = fit_rows(pool)
+    model, counts = fitted.model, pool.total("count", {"tables": fitted.tables, "bias": fitted.bias})["labels"]
+    return fitted._replace(model=model_of(terms, model.bias, model.stacked, model.shares, counts))
 
 
 class Pool:

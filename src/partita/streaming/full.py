@@ -99,7 +99,7 @@ def fit_full(
 def _widened(model: ColumnModel, names: Sequence[str], columns: Sequence[int], rule: MissingRule) -> ColumnModel:
     """The model of some clusterings as one of all, in which the others take no part."""
     place = {j: found for found, j in enumerate(columns)}
-    empty = np.empty((len(model.bias), 0))
+    empty, empty_counts = np.empty((len(model.bias), 0)), np.empty((model.width, 0))
     weights = None
     if model.weights is not None:
         weights = np.zeros(len(names))
@@ -107,6 +107,7 @@ def _widened(model: ColumnModel, names: Sequence[str], columns: Sequence[int], r
     return replace(
         model,
         tables=tuple(model.tables[place[j]] if j in place else empty for j in range(len(names))),
+        counts=tuple(model.counts[place[j]] if j in place else empty_counts for j in range(len(names))),
         names=tuple(names),
         classes=tuple(model.classes[place[j]] if j in place else () for j in range(len(names))),
         weights=weights,

@@ -11,12 +11,10 @@ from partita.core.coding import Label
 from partita.core.counting import label_columns, label_counts
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError
-from partita.core.links import LABELS_ONLY
 from partita.core.model import ColumnModel
 from partita.core.placing import Placer as FastPlacer
 from partita.core.types import MISSING, FloatArray, IntArray, sealed, smallest_type
 from partita.kernels.growing import find_rows, hash_codes
-from partita.kernels.tables import mean_of_columns
 from partita.streaming.coding import Column, Vocabulary, coded, known_codes, take_unseen
 from partita.streaming.counting import Tally, slots_of
 
@@ -34,7 +32,7 @@ class Totals(NamedTuple):
     """(t, k) rows of each cluster with each label, where a model placed them; (0, k) elsewhere."""
     scalars: FloatArray
     """The log-likelihood, how many labels are known by weight, rows that the model excludes, labels it never saw, rows
-    without a label."""
+    without a label, rows with a label whose confidence is not defined."""
 
 
 def add_totals(parts: Sequence[Totals]) -> Totals:
@@ -101,11 +99,10 @@ class ByRow:
         if (numbers < 0).any():
             raise FileError(CHANGED)
         labels = self.labels[numbers]
-        unknown = np.count_nonzero(labels == MISSING)
         sizes = np.bincount(labels[labels != MISSING], minlength=self.width).astype(np.float64)
         confidence = None if self.confidence is None else self.confidence[numbers]
         membership = None if self.membership is None else self.membership[numbers]
-        scalars = np.array([0.0, 0.0, 0.0, 0.0, unknown])
+        scalars = np.array([0.0, 0.0, 0.0, 0.0, *undefined(labels, confidence)])
         return Placed(labels, confidence, membership, Totals(sizes, np.zeros((0, self.width)), scalars))
 
 
@@ -114,29 +111,17 @@ class ByModel:
     """A model places every row by its labels."""
 
     model: ColumnModel
-    weights: FloatArray
-    """(r,) of the clusterings."""
-    shares: FloatArray | None
-    """(1 + k, t) for models without memberships: the share of a base cluster's objects in each cluster; row 0 is 0."""
     confidence: bool
     membership: bool
     fast: FastPlacer | None
 
     @classmethod
-    def of(
-        cls, model: ColumnModel, weights: FloatArray, sample: Ensemble | None, confidence: bool, membership: bool
-    ) -> "ByModel":
-        """A model and the sample, if there is one, that tells how sure its labels are where the model does not."""
-        shares = None
-        if model.link in LABELS_ONLY and confidence and sample is not None:
-            rows, _ = model.coded(sample)
-            tables, _ = label_counts(rows, model.assign(rows, membership=False).labels, model.width)
-            sums = tables.sum(axis=1)
-            shares = np.pad(tables.T / np.where(sums > 0, sums, 1), ((1, 0), (0, 0)))
+    def of(cls, model: ColumnModel, confidence: bool, membership: bool) -> "ByModel":
+        """A model, with the fast way where its scores add up."""
         fast = None
         if model.link in ADDING and model.shares is None:
             fast = FastPlacer(model.bias, model.stacked, model.offsets)
-        return cls(model, weights, shares, confidence, membership, fast)
+        return cls(model, confidence, membership, fast)
 
     def place(self, columns: Sequence[Column]) -> Placed:
         """The rows of a piece."""
@@ -147,52 +132,47 @@ class ByModel:
         rows = Ensemble(codes, sizes, model.names, model.classes, np.ones(len(sizes)), missing=model.missing)
         if self.fast is not None and not self.membership:
             return self._quickly(self.fast, rows, unseen)
-        found = model.assign(rows, membership=self.membership or (self.confidence and self.shares is None))
+        found = model.assign(rows, membership=self.membership)
         counts, masses = label_counts(rows, found.labels, model.width)
         likelihood, excluded = 0.0, 0
         if found.log_chances is not None:
             excluded = int(np.count_nonzero(np.isneginf(found.log_chances)))
             likelihood = float(found.log_chances.sum())
         labels = found.labels.astype(smallest_type(model.width))
-        confidence = self._confidence(rows, found.labels, found.membership) if self.confidence else None
-        shown = found.membership if self.membership else None
-        scalars = self._scalars(likelihood, counts, excluded, unseen, labels)
-        return Placed(labels, confidence, shown, Totals(masses, counts, scalars))
+        confidence = model.confidence(rows, found.labels) if self.confidence else None
+        scalars = self._scalars(likelihood, counts, excluded, unseen, labels, confidence)
+        return Placed(labels, confidence, found.membership, Totals(masses, counts, scalars))
 
     def _quickly(self, fast: FastPlacer, rows: Ensemble, unseen: int) -> Placed:
         """In one pass that never makes the scores of all clusters, for models that add up scores."""
-        chances = self.model.link == "softmax"
-        found = fast.place(rows.labels, chances=chances, counts=True)
+        found = fast.place(rows.labels, chances=self.model.link == "softmax", counts=True)
         assert found.counts is not None and found.sizes is not None
-        confidence = found.confidence
-        if self.confidence and not chances:
-            confidence = self._confidence(rows, found.labels, None)
+        confidence = self.model.confidence(rows, found.labels) if self.confidence else None
         likelihood = -np.inf if found.excluded else found.log_likelihood or 0.0
         counts, masses = found.counts.astype(np.float64), found.sizes.astype(np.float64)
-        scalars = self._scalars(likelihood, counts, found.excluded, unseen, found.labels)
-        return Placed(found.labels, confidence if self.confidence else None, None, Totals(masses, counts, scalars))
+        scalars = self._scalars(likelihood, counts, found.excluded, unseen, found.labels, confidence)
+        return Placed(found.labels, confidence, None, Totals(masses, counts, scalars))
 
     def _scalars(
-        self, likelihood: float, counts: FloatArray, excluded: int, unseen: int, labels: IntArray
+        self,
+        likelihood: float,
+        counts: FloatArray,
+        excluded: int,
+        unseen: int,
+        labels: IntArray,
+        confidence: FloatArray | None,
     ) -> FloatArray:
         """Those of `Totals`."""
         weights = np.ones(len(self.model.tables)) if self.model.weights is None else self.model.weights
         known = float(counts.sum(axis=1) @ weights[label_columns(self.model.offsets)])
-        return np.array([likelihood, known, excluded, unseen, np.count_nonzero(labels == MISSING)])
+        return np.array([likelihood, known, excluded, unseen, *undefined(labels, confidence)])
 
-    def _confidence(self, rows: Ensemble, labels: IntArray, membership: FloatArray | None) -> FloatArray | None:
-        """The membership in the cluster, or the mean share of the base clusters' objects that are in it too."""
-        if membership is not None:
-            return np.asarray(membership[np.arange(len(labels)), labels])
-        if self.shares is None:
-            return None
-        means = np.empty(len(labels))
-        taking = np.array([bool(known) for known in rows.classes])
-        mean_of_columns(
-            labels + 1, rows.labels, rows.offsets, self.shares, self.weights * taking, means, 0, len(labels)
-        )
-        means[labels == MISSING] = np.nan
-        return means
+
+def undefined(labels: IntArray, confidence: FloatArray | None) -> tuple[int, int]:
+    """How many rows have no label, and how many have a label but no defined confidence."""
+    missing = labels == MISSING
+    without = 0 if confidence is None else np.count_nonzero(np.isnan(confidence) & ~missing)
+    return int(np.count_nonzero(missing)), int(without)
 
 
 def agreement(totals: Totals, offsets: IntArray) -> list[NDArray[Any]]:

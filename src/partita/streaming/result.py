@@ -35,7 +35,7 @@ class Streamed:
     recipe: Any = None
     """All that is needed to repeat it, as plain values."""
     model: ColumnModel | None = None
-    """For methods that can place new objects."""
+    """Predicts labels and confidence of new objects."""
     labels: IntArray | None = None
     """(n,) where no output was named; otherwise they are in files."""
     output: Path | None = None

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from partita.core.coding import MissingRule
-from partita.core.consensus import by_appearance, notes_on
-from partita.core.ensemble import Ensemble
+from partita.core.consensus import NO_COMPANY, NO_COMPANY_NEW, by_appearance, notes_on
 from partita.core.errors import FileError, ParameterError
 from partita.core.fields import check_weights
-from partita.core.links import LABELS_ONLY
 from partita.core.model import ColumnModel
 from partita.core.types import FloatArray, FrozenDict
 from partita.engine.base import Engine
@@ -168,14 +166,14 @@ class _Run:
     def _by_sample(self, tally: Tally, held: Any) -> _Ready:
         """By a fit to a sample."""
         sample = tally.ensemble(tally.sample(), None, self.rule, self.weights)
-        return self._by_model("sample", held, lambda: fit_sample(sample, self.plan.wanted, tally.rows), sample)
+        return self._by_model("sample", held, lambda: fit_sample(sample, self.plan.wanted))
 
     def _by_all(self, tally: Tally, held: Any) -> _Ready:
         """By a fit to all rows, part by part."""
         make = partial(fit_full, self.source, tally, self.rule, self.weights, self.plan.wanted, self.engine)
-        return self._by_model("full", held, make, None)
+        return self._by_model("full", held, make)
 
-    def _by_model(self, fit: Fit, held: Any, make: Callable[[], Fitted], sample: Ensemble | None) -> _Ready:
+    def _by_model(self, fit: Fit, held: Any, make: Callable[[], Fitted]) -> _Ready:
         """By the model of a fit, which is made unless it was kept."""
         if held is None:
             fitted = make()
@@ -184,12 +182,12 @@ class _Run:
             self.kept.save_fit(told, {}, model)
         else:
             told, _, model = held
-        placer = ByModel.of(model, self.weights, sample, self.plan.confidence, self.plan.membership)
+        placer = ByModel.of(model, self.plan.confidence, self.plan.membership)
         return _Ready(fit, told, placer, model)
 
     def _first_come(self, model: ColumnModel) -> ColumnModel:
         """The model with its clusters numbered as they come in the first block, those it lacks last."""
-        placer, first = ByModel.of(model, self.weights, None, False, False), self.source.blocks[0]
+        placer, first = ByModel.of(model, False, False), self.source.blocks[0]
         with naming_file(first):
             pieces = self.source.pieces(first)
             found = [placer.place(columns_of(raw, self.rule, int)).labels for raw in pieces]
@@ -206,11 +204,10 @@ class _Run:
                 [from_cells(table) for table in agreement(totals, ready.model.offsets)], self.weights
             )
             detail |= cost(told, totals, scores["anmi"])
-            if ready.fit == "full" and ready.model.link in LABELS_ONLY and self.plan.confidence:
-                notes.append(f"{told['recipe']['method']} fitted to all rows tells no confidence")
             notes += told_of(totals)
         sizes = totals.sizes.astype(np.int64)
-        notes += notes_on(int((sizes > 0).sum()), self.plan.wanted.k, unknown)
+        reason = NO_COMPANY if ready.fit == "distinct" else NO_COMPANY_NEW
+        notes += notes_on(int((sizes > 0).sum()), self.plan.wanted.k, unknown, int(totals.scalars[5]), reason)
         return Streamed(
             rows_of(self.source),
             ready.fit,
@@ -251,7 +248,7 @@ def cost(told: dict[str, Any], totals: Totals, anmi: float) -> dict[str, Any]:
 
 def told_of(totals: Totals) -> list[str]:
     """What the user should know of rows that the model did not foresee."""
-    _, _, excluded, unseen, _ = totals.scalars
+    excluded, unseen = totals.scalars[2:4]
     notes = []
     if unseen:
         notes.append(f"{int(unseen)} labels do not occur in the rows that were fitted and count as missing")

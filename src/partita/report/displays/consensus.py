@@ -18,7 +18,6 @@ from partita.report.displays.ordering import (
     MOST_BINS,
     MOST_ROWS,
     Bins,
-    certainty_of,
     hard_column,
     most_frequent,
     ordered_bins,
@@ -44,7 +43,7 @@ class ConsensusDisplay(Display):
     sizes: FloatArray
     """(rows,) how many objects each stands for."""
     confidence: FloatArray
-    """(rows,) how sure the consensus is of them; NaN where it does not say."""
+    """(rows,) their mean confidence; NaN where it is not defined."""
     agreement: FloatArray
     """(names,) NMI with the consensus."""
     left_out: int
@@ -61,7 +60,7 @@ class ConsensusDisplay(Display):
         bins: int = MOST_BINS,
     ) -> "ConsensusDisplay":
         """Order the objects by cluster and confidence and rename each clustering's labels after the consensus."""
-        told, sure = consensus.confidence is not None, certainty_of(consensus.confidence, len(consensus))
+        sure = np.full(len(consensus), np.nan) if consensus.confidence is None else consensus.confidence
         order = ordered_bins(consensus.labels, sure, most_rows, bins)
         agreement = np.nan_to_num(column_nmi(ensemble, consensus.labels))
         columns = np.argsort(-agreement, kind="stable")
@@ -74,7 +73,7 @@ class ConsensusDisplay(Display):
             np.stack(shown, axis=1).astype(np.int64),
             consensus.k,
             order.totals(ensemble.counts),
-            order.means(sure if told else np.full(len(sure), np.nan), ensemble.counts),
+            order.means(sure, ensemble.counts),
             agreement[columns],
             len(agreement) - len(columns),
         )
@@ -137,7 +136,7 @@ class ConsensusDisplay(Display):
         axes.set_ylim(len(self.confidence) - 0.5, -0.5)
         axes.set_yticks([])
         plots.plain_axes(axes, theme)
-        plots.set_title(axes, theme, "confidence" if np.isfinite(self.confidence).any() else "confidence not told")
+        plots.set_title(axes, theme, "confidence" if np.isfinite(self.confidence).any() else "no confidence")
 
     def _draw_agreement(self, axes: Any, theme: Theme) -> None:
         places = np.arange(len(self.names))

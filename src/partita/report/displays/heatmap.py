@@ -1,4 +1,4 @@
-"""HeatmapDisplay: how often objects are together, ordered by consensus, then certainty."""
+"""HeatmapDisplay: how often objects are together, ordered by consensus, then item consensus."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -32,8 +32,8 @@ class HeatmapDisplay(Display):
     """(bins,) the consensus cluster of each bin, rising; MISSING, at the end, where small clusters share bins."""
     sizes: FloatArray
     """(bins,) how many objects each stands for."""
-    certainty: FloatArray
-    """(bins,) their mean item-consensus, highest first in each cluster; NaN where there is nobody to compare with."""
+    item_consensus: FloatArray
+    """(bins,) their mean item consensus, highest first in each cluster; NaN where it is not defined."""
     k: int
     within: float
     """Mean item-consensus of all objects shown."""
@@ -62,8 +62,8 @@ class HeatmapDisplay(Display):
         known = np.isfinite(found.own)
         within = float(np.average(found.own[known], weights=ensemble.counts[known])) if known.any() else np.nan
         wanted = title or f"How often objects are together in {counted(len(ensemble.names), 'clustering')}"
-        certainty = order.means(found.own, ensemble.counts)
-        return cls(wanted, matrix, order.clusters, sizes, certainty, consensus.k, within, consensus.unknown)
+        own = order.means(found.own, ensemble.counts)
+        return cls(wanted, matrix, order.clusters, sizes, own, consensus.k, within, consensus.unknown)
 
     @property
     def binned(self) -> bool:
@@ -100,7 +100,7 @@ class HeatmapDisplay(Display):
         return 7.4, 6.2
 
     def draw(self, axes: Any, theme: Theme) -> None:
-        """Clusters, matrix, certainty and the key of colours, side by side."""
+        """Clusters, matrix, item consensus and the key of colours, side by side."""
         at = plots.panels(axes, (0.35, 8, 1.1, 0.28), (1,))
         cluster_strip(at(0, 0), self.clusters, theme)
         matrix = at(0, 1)
@@ -110,16 +110,21 @@ class HeatmapDisplay(Display):
         matrix.set_yticks([])
         plots.plain_axes(matrix, theme)
         sure = at(0, 2)
-        edges = np.arange(len(self.certainty) + 1) - 0.5
+        edges = np.arange(len(self.item_consensus) + 1) - 0.5
         sure.stairs(
-            np.nan_to_num(self.certainty), edges, orientation="horizontal", fill=True, color=theme.soft, linewidth=0
+            np.nan_to_num(self.item_consensus),
+            edges,
+            orientation="horizontal",
+            fill=True,
+            color=theme.soft,
+            linewidth=0,
         )
         sure.set_xlim(0, 1)
         sure.set_xticks([0, 1])
-        sure.set_ylim(len(self.certainty) - 0.5, -0.5)
+        sure.set_ylim(len(self.item_consensus) - 0.5, -0.5)
         sure.set_yticks([])
         plots.plain_axes(sure, theme)
-        plots.set_title(sure, theme, "certainty")
+        plots.set_title(sure, theme, "item consensus")
         plots.ramp_bar(axes.figure, image, at(0, 3), theme, "together, share of clusterings")
 
     def _draw_borders(self, axes: Any, theme: Theme) -> None:

@@ -114,11 +114,6 @@ def hard_column(ensemble: Ensemble | SoftEnsemble, j: int) -> IntArray:
     return np.where(ensemble.known[:, j], ensemble.block(j).argmax(axis=1), MISSING)
 
 
-def certainty_of(confidence: FloatArray | None, objects: int) -> FloatArray:
-    """(objects,) how sure a result says it is of each; 1 where it does not say, 0 where nothing is known."""
-    return np.ones(objects) if confidence is None else np.clip(np.nan_to_num(confidence), 0.0, 1.0)
-
-
 def most_frequent(values: IntArray, lengths: IntArray) -> tuple[IntArray, FloatArray]:
     """The most frequent value of each run of so many, the smallest of equals, and its share of the run.
 

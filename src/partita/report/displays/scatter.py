@@ -12,7 +12,6 @@ from partita.core.rng import generator
 from partita.core.types import MISSING, FloatArray, IntArray
 from partita.report import plots
 from partita.report.displays.base import Display
-from partita.report.displays.ordering import certainty_of
 from partita.report.displays.words import amount, counted, listed
 from partita.report.themes import Theme, colour_of, marker_of
 
@@ -36,8 +35,8 @@ class ScatterDisplay(Display):
     """(points, 2)."""
     clusters: IntArray
     """(points,) MISSING where an object carries no label."""
-    certainty: FloatArray
-    """(points,) between 0 and 1, drawn as opacity."""
+    confidence: FloatArray
+    """(points,) between 0 and 1, drawn as opacity; NaN where it is not defined, drawn as 0."""
     names: tuple[str, str]
     """What the coordinates are called."""
     k: int
@@ -55,18 +54,19 @@ class ScatterDisplay(Display):
         coordinates: Any,
         title: str = "",
         *,
-        certainty: Any = None,
+        confidence: Any = None,
         names: tuple[str, str] = ("x", "y"),
         seed: int = 0,
     ) -> "ScatterDisplay":
         """Coordinates (n, 2 or more: the first two are drawn) such as t-SNE or UMAP give.
 
-        `certainty` is one number between 0 and 1 an object; left out, the confidence of the consensus is taken.
+        `confidence` is one number between 0 and 1 an object; left out, the confidence of the consensus is taken.
         """
         places = two_coordinates(coordinates, len(consensus))
-        sure = certainty_of(consensus.confidence if certainty is None else np.asarray(certainty, float), len(consensus))
+        given = consensus.confidence if confidence is None else np.asarray(confidence, float)
+        sure = np.ones(len(consensus)) if given is None else np.clip(given, 0.0, 1.0)
         if sure.shape != (len(consensus),):
-            raise ParameterError(f"certainty has shape {sure.shape}; give {len(consensus)} numbers")
+            raise ParameterError(f"confidence has shape {sure.shape}; give {len(consensus)} numbers")
         there = np.flatnonzero(np.isfinite(places).all(axis=1))
         shown = there[_sample(consensus.labels[there], generator(seed))] if len(there) > MOST_POINTS else there
         return cls(
@@ -98,13 +98,13 @@ class ScatterDisplay(Display):
         said = f"Scatter of {counted(len(self.points), 'object')}"
         said += f", a sample of {amount(self.objects)}," if self.sampled else ""
         said += f" by {self.names[0]} and {self.names[1]} in {counted(self.k, 'cluster')}; largest: {largest}"
-        sure = self.certainty[self.clusters != MISSING]
-        return said + (f". Mean certainty {sure.mean():.2f}." if len(sure) else ".")
+        known = self.confidence[(self.clusters != MISSING) & np.isfinite(self.confidence)]
+        return said + (f". Mean confidence {known.mean():.2f}." if len(known) else ".")
 
     @property
     def caption(self) -> str:
         """What opacity means, and who is not drawn."""
-        parts = ["pale: less certain"]
+        parts = ["pale: low confidence"]
         if self.sampled:
             some, all_of = amount(len(self.points)), amount(self.objects)
             parts.append(f"a sample of {some} of {all_of} objects, at least {LEAST_EACH} of a cluster if it has them")
@@ -128,7 +128,7 @@ class ScatterDisplay(Display):
         seen[small] = self.k
         for cluster in np.unique(seen):
             mine = seen == cluster
-            opacity = 0.15 + 0.85 * self.certainty[mine]
+            opacity = 0.15 + 0.85 * np.nan_to_num(self.confidence[mine])
             look = {"marker": marker_of(cluster), "color": colour_of(int(cluster), theme), "linewidths": 0.0}
             if len(self.points) <= FEW_POINTS:
                 look |= {"edgecolors": theme.ink, "linewidths": 0.4}

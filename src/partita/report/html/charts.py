@@ -1,4 +1,4 @@
-"""Charts of how sure the consensus is: histogram, spread within clusters, distribution over pairs, bars."""
+"""Charts of confidence: histogram, spread within clusters, distribution over pairs, bars."""
 
 from typing import Any, Final
 
@@ -16,22 +16,22 @@ ROW: Final = 22.0
 
 
 def histogram(ids: Numbered, heights: FloatArray, mean: float) -> str:
-    """Objects by certainty."""
+    """Objects by confidence."""
     canvas = Canvas(WIDTH, 250)
     total = max(float(heights.sum()), 1.0)
     axes = Axes(canvas, (0, 1), (0, float(heights.max(initial=1)) * 1.08), left=62)
-    axes.frame("certainty", "objects")
+    axes.frame("confidence", "objects")
     edges = np.linspace(0, 1, len(heights) + 1)
     for low, high, many in zip(edges[:-1], edges[1:], heights.tolist(), strict=True):
-        told = f"certainty {low:.2f} to {high:.2f}: {counted(many, 'object')} ({share(many / total)})"
+        told = f"confidence {low:.2f} to {high:.2f}: {counted(many, 'object')} ({share(many / total)})"
         axes.bar(low + 0.003, high - 0.003, many, "plain", told)
     if np.isfinite(mean):
         axes.level(mean, "mark")
         _beside(axes, mean, f"mean {mean:.2f}")
     low_share = float(heights[: len(heights) // 2].sum()) / total
-    told = f"Histogram of certainty: mean {number(mean)}, {share(low_share)} of the objects below 0.5."
-    told = told if np.isfinite(mean) else "Histogram of certainty: no object can be compared with another."
-    return canvas.shown(ids, "How certain the objects are", told)
+    told = f"Histogram of confidence: mean {number(mean)}, {share(low_share)} of the objects below 0.5."
+    told = told if np.isfinite(mean) else "Histogram of confidence: no object can be compared with another."
+    return canvas.shown(ids, "Confidence of the objects", told)
 
 
 def _beside(axes: Axes, x: float, words: str) -> None:
@@ -62,7 +62,7 @@ def pairs_cdf(ids: Numbered, pairs: Coassociation) -> str:
 
 
 def cluster_spread(ids: Numbered, clusters: IntArray, spread: FloatArray, means: FloatArray) -> str:
-    """A bar a cluster: from which to which certainty its objects reach, and the mean."""
+    """A bar a cluster: from which to which confidence its objects reach, and the mean."""
     canvas = Canvas(WIDTH, 56 + ROW * len(clusters))
     axes = Axes(canvas, (0, 1), (0, 1), left=74, bottom=40)
     base = axes.top + axes.inner[1]
@@ -70,7 +70,7 @@ def cluster_spread(ids: Numbered, clusters: IntArray, spread: FloatArray, means:
         x = float(axes.at_x(value))
         canvas.line(x, axes.top, x, base, "grid")
         canvas.text(x, base + 17, f"{value:g}", "middle soft")
-    canvas.text((axes.left + canvas.width - axes.right) / 2, base + 34, "certainty of its objects", "middle")
+    canvas.text((axes.left + canvas.width - axes.right) / 2, base + 34, "confidence of its objects", "middle")
     for place, cluster in enumerate(clusters.tolist()):
         y = axes.top + ROW * place
         canvas.text(axes.left - 8, y + 15, f"cluster {cluster}", "end")
@@ -89,9 +89,9 @@ def cluster_spread(ids: Numbered, clusters: IntArray, spread: FloatArray, means:
         if np.isfinite(means[place]):
             canvas.dot(float(axes.at_x(means[place])), y + 11, 3, "dot", f"mean {means[place]:.3f}")
     medians = spread[np.isfinite(spread[:, 2]), 2]
-    told = f"Certainty within {counted(len(clusters), 'cluster')}: "
+    told = f"Confidence within {counted(len(clusters), 'cluster')}: "
     told += f"medians from {medians.min():.3f} to {medians.max():.3f}." if len(medians) else "nobody to compare with."
-    return canvas.shown(ids, "Certainty within each cluster", told)
+    return canvas.shown(ids, "Confidence within each cluster", told)
 
 
 def sizes(ids: Numbered, clusters: IntArray, objects: FloatArray, total: float) -> str:

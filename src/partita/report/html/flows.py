@@ -15,7 +15,7 @@ from partita.report.html.svg import Axes, Canvas, colour, edge, ribbon, runs, sh
 
 WIDTH, HEIGHT, BLOCK, TOP = 900.0, 380.0, 16.0, 46.0
 LEVELS: Final = (0.35, 0.55, 0.75, 1.0)
-"""Opacity of points, by quarters of certainty."""
+"""Opacity of points, by quarters of confidence."""
 
 
 def alluvial(ids: Numbered, shown: AlluvialDisplay, clusterings: int) -> str:
@@ -108,7 +108,7 @@ def scatter(ids: Numbered, shown: ScatterDisplay) -> str:
     axes = Axes(canvas, (low[0] - pad[0], high[0] + pad[0]), (low[1] - pad[1], high[1] + pad[1]), left=52)
     axes.frame(cut(shown.names[0], 40), cut(shown.names[1], 40))
     x, y = axes.at_x(shown.points[:, 0]), axes.at_y(shown.points[:, 1])
-    level = np.clip((shown.certainty * len(LEVELS)).astype(int), 0, len(LEVELS) - 1)
+    level = np.clip((np.nan_to_num(shown.confidence) * len(LEVELS)).astype(int), 0, len(LEVELS) - 1)
     radius = "big" if len(x) <= 2000 else "tiny"
     for cluster in (MISSING, *range(shown.k)):
         mine = shown.clusters == cluster
@@ -123,7 +123,7 @@ def scatter(ids: Numbered, shown: ScatterDisplay) -> str:
                 d = "".join(f"M{short(x[i])} {short(y[i])}h0" for i in chosen)
                 canvas.path(d, f"points {radius} sure{place} {edge(max(cluster, 0)) if cluster >= 0 else 'lost'}", name)
     _names(canvas, axes, shown)
-    told = "Each point is an object in the colour of its cluster; pale points are unsure."
+    told = "Each point is an object in the colour of its cluster; pale points have a low confidence."
     if shown.sampled:
         told += f" Shown are {len(x):,} of {shown.objects:,} objects, drawn at random."
     if shown.unplaced:

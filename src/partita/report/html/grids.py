@@ -108,7 +108,7 @@ def picture(
 
 
 def heatmap(ids: Numbered, shown: HeatmapDisplay) -> str:
-    """How often objects are together, ordered by cluster, then certainty."""
+    """How often objects are together, ordered by cluster, then item consensus."""
     many = float(shown.sizes.sum())
     ends = np.flatnonzero(np.diff(shown.clusters)) + 1
     marks = [(float(end) / len(shown.clusters), f"{shown.clusters[end - 1]}") for end in (*ends, len(shown.clusters))]
@@ -116,8 +116,8 @@ def heatmap(ids: Numbered, shown: HeatmapDisplay) -> str:
     mean = many / max(len(shown.sizes), 1)
     each = f" A row stands for about {mean:,.{1 if mean < 10 else 0}f} objects." if shown.binned else ""
     words = (
-        "Each object against each, by cluster and within a cluster by certainty: strong where the clusterings put the "
-        f"two together. Strong blocks on a pale ground are clear clusters.{each}"
+        "Each object against each, by cluster and within a cluster by item consensus: strong where the clusterings put "
+        f"the two together. Strong blocks on a pale ground are clear clusters.{each}"
     )
     return figure(drawn, words)
 

@@ -1,6 +1,6 @@
 """The labels of all objects, packed so small that they travel in the page, and what could not be taken along.
 
-The bytes, gzipped and in base64, are: the labels (little-endian, in the smallest type), then the certainties in
+The bytes, gzipped and in base64, are: the labels (little-endian, in the smallest type), then the confidences in
 thousandths (65535: not known), then the ids as a JSON list. The page's script unpacks them into a CSV file.
 """
 
@@ -28,36 +28,36 @@ class Packed:
     rows: int
     width: int
     """Bytes of a label."""
-    has_certainty: bool
+    has_confidence: bool
     has_ids: bool
     data: str
     """Base64; empty where not even the labels fit."""
 
 
-def pack(labels: IntArray, certainty: FloatArray | None, ids: NDArray[Any] | None, budget: int) -> Packed:
-    """The labels with as much of the rest as fits in `budget` letters: ids first, then certainties."""
+def pack(labels: IntArray, confidence: FloatArray | None, ids: NDArray[Any] | None, budget: int) -> Packed:
+    """The labels with as much of the rest as fits in `budget` letters: ids first, then confidences."""
     kind = np.dtype(smallest_type(int(labels.max(initial=0)) + 1)).newbyteorder("<")
     body = labels.astype(kind).tobytes()
-    sure = b"" if certainty is None else thousandths(certainty).tobytes()
-    for with_ids, with_certainty in ((True, True), (True, False), (False, True), (False, False)):
-        if (with_ids and ids is None) or (with_certainty and certainty is None):
+    sure = b"" if confidence is None else thousandths(confidence).tobytes()
+    for with_ids, with_confidence in ((True, True), (True, False), (False, True), (False, False)):
+        if (with_ids and ids is None) or (with_confidence and confidence is None):
             continue
         if with_ids and ids is not None and _too_many(ids, budget):
             continue
         names = ids_json(ids) if with_ids and ids is not None else b""
-        data = _letters(body + (sure if with_certainty else b"") + names)
+        data = _letters(body + (sure if with_confidence else b"") + names)
         if len(data) <= budget:
-            return Packed(len(labels), kind.itemsize, with_certainty, with_ids, data)
+            return Packed(len(labels), kind.itemsize, with_confidence, with_ids, data)
     return Packed(len(labels), kind.itemsize, False, False, "")
 
 
 def unpack(packed: Packed) -> tuple[IntArray, FloatArray | None, list[Any] | None]:
-    """Labels, certainties and ids again, as the page's script does it."""
+    """Labels, confidences and ids again, as the page's script does it."""
     held = gzip.decompress(base64.b64decode(packed.data))
     end = packed.rows * packed.width
     labels = np.frombuffer(held[:end], f"<i{packed.width}").astype(np.int64)
     sure, names = None, None
-    if packed.has_certainty:
+    if packed.has_confidence:
         levels = np.frombuffer(held[end : end + 2 * packed.rows], "<u2")
         sure = np.where(levels == UNKNOWN, np.nan, levels / 1000)
         end += 2 * packed.rows
@@ -67,7 +67,7 @@ def unpack(packed: Packed) -> tuple[IntArray, FloatArray | None, list[Any] | Non
 
 
 def thousandths(values: FloatArray) -> NDArray[np.uint16]:
-    """Certainties as whole thousandths in two bytes."""
+    """Confidences as whole thousandths in two bytes."""
     known = np.isfinite(values)
     return np.where(known, np.rint(np.where(known, values, 0) * 1000), UNKNOWN).astype("<u2")
 

@@ -10,9 +10,9 @@ from partita.report.gathered import ReportData
 from partita.report.html.colours import palette_style
 from partita.report.html.elements import Numbered, cut, safe
 from partita.report.html.packing import Packed, pack
-from partita.report.html.sections.certainty import certainty
 from partita.report.html.sections.choice import choice
 from partita.report.html.sections.clusterings import clusterings
+from partita.report.html.sections.confidence import confidence
 from partita.report.html.sections.going_in import going_in
 from partita.report.html.sections.known import known, placed
 from partita.report.html.sections.methods import methods
@@ -58,7 +58,7 @@ def page(data: ReportData, limit: int = LIMIT) -> bytes:
     """The whole file. The labels of all objects travel in it as far as there is room below the limit."""
     bare = _page(data, NO_LABELS)
     room = limit - len(bare) - 2_000
-    return _page(data, pack(data.consensus.labels, data.diagnostics.items.own, data.ids, room))
+    return _page(data, pack(data.consensus.labels, data.diagnostics.confidence, data.ids, room))
 
 
 def _page(data: ReportData, packed: Packed) -> bytes:
@@ -66,7 +66,7 @@ def _page(data: ReportData, packed: Packed) -> bytes:
     parts = {
         "Input": going_in(data, ids),
         "Clusters": outcome(data, ids),
-        "How sure": certainty(data, ids),
+        "Confidence": confidence(data, ids),
         "Clusterings": clusterings(data, ids),
         "Objects": objects(data, ids, packed),
         "How many clusters": choice(data, ids),

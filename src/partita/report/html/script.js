@@ -94,23 +94,23 @@
     const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     const data = await new Response(stream).arrayBuffer();
-    const { rows, width, certainty, ids, idName } = packed.dataset;
+    const { rows, width, confidence, ids, idName } = packed.dataset;
     const n = Number(rows);
     const view = new DataView(data);
     const label = { 1: (i) => view.getInt8(i), 2: (i) => view.getInt16(2 * i, true), 4: (i) => view.getInt32(4 * i, true) }[width];
     let end = n * Number(width);
     const sureAt = end;
-    if (certainty) end += 2 * n;
+    if (confidence) end += 2 * n;
     const names = ids ? JSON.parse(new TextDecoder().decode(new Uint8Array(data, end))) : null;
     const sure = (i) => {
       const level = view.getUint16(sureAt + 2 * i, true);
       return level === 65535 ? "" : (level / 1000).toFixed(3);
     };
-    const parts = [`${names ? quoted(idName) : "row"},consensus${certainty ? ",certainty" : ""}\n`];
+    const parts = [`${names ? quoted(idName) : "row"},consensus${confidence ? ",confidence" : ""}\n`];
     for (let start = 0; start < n; start += 50000) {
       let piece = "";
       for (let i = start; i < Math.min(start + 50000, n); i += 1) {
-        piece += `${names ? quoted(String(names[i])) : i + 1},${label(i)}${certainty ? `,${sure(i)}` : ""}\n`;
+        piece += `${names ? quoted(String(names[i])) : i + 1},${label(i)}${confidence ? `,${sure(i)}` : ""}\n`;
       }
       parts.push(piece);
     }

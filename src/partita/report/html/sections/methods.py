@@ -9,7 +9,7 @@ COLUMNS: Final = (
     Column("Method", "text"),
     Column("Clusters"),
     Column("Agreement with the clusterings (ANMI)"),
-    Column("Mean certainty"),
+    Column("Mean confidence"),
     Column("Mean silhouette"),
     Column("Agreement with this consensus (ARI)"),
     Column("Remark", "text"),
@@ -23,7 +23,7 @@ def methods(data: ReportData, ids: Numbered) -> str:
     rows = (
         (
             Markup(f"<strong>{safe(one.method)}</strong>") if one.chosen else one.method,
-            one.clusters or None, one.anmi, one.certainty, one.silhouette, one.agreement, one.remark,
+            one.clusters or None, one.anmi, one.confidence, one.silhouette, one.agreement, one.remark,
         )
         for one in data.rivals
     )  # fmt: skip

@@ -23,9 +23,10 @@ from partita.report.html.sections.outcome import key
 
 COLUMNS: Final = (
     Column("Cluster"),
-    Column("Certainty"),
+    Column("Confidence"),
+    Column("Item consensus"),
     Column("Next best cluster"),
-    Column("Certainty there"),
+    Column("Item consensus there"),
     Column("Margin"),
     Column("Remark", "text"),
 )
@@ -44,16 +45,17 @@ def objects(data: ReportData, ids: Numbered, packed: Packed) -> str:
     many = len(data.doubtful)
     title = "Object" if data.input.named else "Row"
     columns = (Column(title, "text" if data.input.named else "number"), *COLUMNS)
-    least = "All objects" if many == data.input.rows else f"The {many:,} least certain of {data.input.rows:,} objects"
+    least = "All objects" if many == data.input.rows else f"The {many:,} least clear of {data.input.rows:,} objects"
     lines = [
-        f"{least}, the most doubtful first. The margin is the certainty in the object's own cluster less that in the "
-        "next best; below 0 the other cluster fits better.",
+        f"{least}, by ascending margin. Item consensus is the mean share of clusterings that put the object together "
+        "with the members of a cluster. The margin is its value for the own cluster minus that for the next best; "
+        "below 0 the other cluster fits better.",
         "An outlier is far below the others of its cluster and fits no other cluster either.",
     ]
     rows = (_line(one, data.input.named) for one in data.doubtful)
     return section(
         "objects", "Which objects are doubtful", *map(paragraph, lines), TOOLS,
-        table(ids, f"{least}, by doubt", columns, rows, "paged"), _download(data, packed),
+        table(ids, f"{least}, by margin", columns, rows, "paged"), _download(data, packed),
     )  # fmt: skip
 
 
@@ -61,7 +63,7 @@ def _line(one: DoubtfulObject, named: bool) -> tuple[object, ...]:
     first = name(one.called) if named else Markup(str(one.called))
     cluster = key(one.cluster) if one.cluster != MISSING else None
     nearest = key(one.nearest) if one.nearest != MISSING else None
-    return (first, cluster, one.certainty, nearest, one.other, one.margin, one.remark)
+    return (first, cluster, one.confidence, one.own, nearest, one.other, one.margin, one.remark)
 
 
 def _download(data: ReportData, packed: Packed) -> str:
@@ -84,7 +86,7 @@ def _all(rows: int) -> str:
 def _what(data: ReportData, packed: Packed) -> str:
     if not packed.data:
         return f"The labels of {number(packed.rows)} objects are too many for this file, which stays below 5 MB."
-    held = "the consensus label" + (" and the certainty" if packed.has_certainty else "")
+    held = "the consensus label" + (" and the confidence" if packed.has_confidence else "")
     said = f"This file holds {held} of every object."
     if data.input.named and not packed.has_ids:
         said += " The ids are too many to fit below 5 MB: objects are called by their row, counted from 1."
@@ -93,7 +95,9 @@ def _what(data: ReportData, packed: Packed) -> str:
 
 def _block(data: ReportData, packed: Packed) -> str:
     flags = "".join(
-        f' data-{what}="yes"' for what, there in (("certainty", packed.has_certainty), ("ids", packed.has_ids)) if there
+        f' data-{what}="yes"'
+        for what, there in (("confidence", packed.has_confidence), ("ids", packed.has_ids))
+        if there
     )
     return (
         f'<script type="text/plain" id="labels" data-rows="{packed.rows}" data-width="{packed.width}"{flags} '

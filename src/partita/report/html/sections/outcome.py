@@ -67,9 +67,9 @@ def outcome(data: ReportData, ids: Numbered) -> str:
     drawn = figures(
         figure(charts.sizes(ids, few, data.numbers.objects[few], total), told),
         figure(
-            charts.cluster_spread(ids, few, data.numbers.spread[few], items.clusters[few]),
+            charts.cluster_spread(ids, few, data.numbers.spread[few], data.numbers.means[few]),
             "The box holds the middle half of a cluster's objects, the line 90% of them; the tick is the median, the "
-            "dot the cluster-consensus.",
+            "dot the mean confidence.",
         ),
     )
     return section(

@@ -46,7 +46,7 @@ def _agreement(data: ReportData) -> str:
 
 
 def _doubt(data: ReportData) -> str:
-    mean = data.numbers.certainty
+    mean = data.numbers.item_consensus
     if not np.isfinite(mean):
         return ""
     by = f"{share(mean)} of the clusterings on average"
@@ -70,7 +70,7 @@ def _tiles(data: ReportData) -> list[tuple[str, str]]:
         _one(data.input.objects, "object"),
         _one(len(data.input.clusterings), "clustering", " went in"),
         (number(data.diagnostics.influence.anmi, 2), "mean agreement with them (ANMI, 0 to 1)"),
-        (number(data.numbers.certainty, 2), "mean certainty (0 to 1)"),
+        (number(data.numbers.confidence, 2), "mean confidence (0 to 1)"),
         (share(pairs.pac) + _plus_minus(pairs.pac_error), "pairs of objects in doubt (PAC)"),
         _one(doubtful, "doubtful object"),
     ]

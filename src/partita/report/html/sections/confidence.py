@@ -1,4 +1,4 @@
-"""How sure: certainty of the objects, pairs of objects, the consensus matrix."""
+"""Confidence of the objects, pairs of objects, the consensus matrix."""
 
 import numpy as np
 
@@ -7,13 +7,14 @@ from partita.report.html import charts, grids
 from partita.report.html.elements import Numbered, counted, figure, figures, number, paragraph, section, share
 
 
-def certainty(data: ReportData, ids: Numbered) -> str:
-    """The section on how far the clusterings bear the consensus out."""
+def confidence(data: ReportData, ids: Numbered) -> str:
+    """The section on how far the clusterings support the consensus."""
     pairs = data.diagnostics.coassociation
     low, high = pairs.limits
     lines = [
-        "The certainty of an object is the mean share of clusterings that put it together with the other members of "
-        "its cluster: 1 when all of them always do.",
+        "The confidence of an object is high if most clusterings put it together with the other members of its "
+        "cluster, and rarely with those of other clusters. It is near 1 if all of them do. It cannot detect that the "
+        "clusterings agree and are wrong together.",
     ]
     if np.isfinite(pairs.pac):
         lines.append(
@@ -25,8 +26,8 @@ def certainty(data: ReportData, ids: Numbered) -> str:
         lines.append("No two objects were labelled by the same clustering, so pairs tell nothing.")
     drawn = [
         figure(
-            charts.histogram(ids, data.numbers.histogram, data.numbers.certainty),
-            "How many objects have which certainty.",
+            charts.histogram(ids, data.numbers.histogram, data.numbers.confidence),
+            "Number of objects by confidence.",
         ),
         figure(
             charts.pairs_cdf(ids, pairs),
@@ -38,7 +39,7 @@ def certainty(data: ReportData, ids: Numbered) -> str:
         drawn.append(grids.heatmap(ids, shown))
     if data.pictures.items is not None:
         drawn.append(charts.profile(ids, data.pictures.items))
-    return section("certainty", "How sure it is", *map(paragraph, lines), figures(*drawn))
+    return section("confidence", "Confidence", *map(paragraph, lines), figures(*drawn))
 
 
 def _seen(unseen: float) -> str:
