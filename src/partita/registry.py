@@ -17,6 +17,7 @@ METHODS: dict[str, str] = {
     "greedy": "partita.graph.greedy",
     "hbgf": "partita.graph.hbgf",
     "hgpa": "partita.graph.hgpa",
+    "lwea": "partita.models.lwea",
     "lwgp": "partita.graph.lwgp",
     "mcla": "partita.graph.mcla",
     "scspa": "partita.graph.scspa",

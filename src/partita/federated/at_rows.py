@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from partita.core.coding import NOTHING_SAID
-from partita.core.counting import assigned, by_clustering, label_columns, label_counts, unit_weights
+from partita.core.counting import assigned, by_clustering, column_scores, label_columns, label_counts, unit_weights
 from partita.core.dirichlet import Bce, Inner, infer, known_weight, leaning_gamma
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FederatedError
@@ -29,7 +29,7 @@ from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray, frozen
 from partita.federated.messages import Arrays, Terms
 from partita.kernels.scores import lift_rows
 from partita.models import bce, mixture
-from partita.starts.spectral import lifted, overlaps
+from partita.starts.spectral import overlaps
 
 
 class Held(NamedTuple):
@@ -81,7 +81,7 @@ def overlap_step(held: Held, terms: Terms, kept: Arrays, asked: Arrays) -> Did:
     part, amounts = _hard(held.part), held.part.counts
     plain = found = overlaps(part, amounts)
     if "edges" in asked:
-        found = overlaps(part, amounts / lifted(part, asked["edges"][:, None])[:, 0])
+        found = overlaps(part, amounts / column_scores(asked["edges"][:, None], part, np.zeros(1))[:, 0])
     return Did({"overlaps": np.where(plain < terms.suppress, 0.0, found)}, {})
 
 

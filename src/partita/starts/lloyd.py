@@ -45,6 +45,24 @@ def weighted_groups(points: NDArray[Any], weights: FloatArray, k: int, rng: Gene
     return _settled(points, weights, best, FINE).state
 
 
+def best_centers(
+    points: NDArray[Any], weights: FloatArray, k: int, rng: Generator, starts: int, max_iter: int
+) -> FloatArray:
+    """(k, dimensions) centers of the best of several short k-means runs, each from a k-means++ start."""
+    runs = map_threads(
+        lambda child: _settled(points, weights, _started(points, weights, k, child), FINE, max_iter), rng.spawn(starts)
+    )
+    best: Grouping = min(runs, key=lambda run: run.trace[-1]).state
+    return best.centers
+
+
+def nearest_centers(points: NDArray[Any], centers: FloatArray) -> IntArray:
+    """(n,) the nearest center of each point; ties go to the lowest index."""
+    chosen, distance = np.empty(len(points), np.int32), np.empty(len(points))
+    map_chunks(partial(assign_points, points, np.ascontiguousarray(centers.T), chosen, distance), len(points))
+    return chosen
+
+
 def _sample(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) -> tuple[NDArray[Any], FloatArray]:
     """Points that stand for all where there are many: the heavy ones as they are, others drawn alike."""
     size = max(SAMPLE, SAMPLE_PER_CLUSTER * k)
@@ -59,7 +77,9 @@ def _started(points: NDArray[Any], weights: FloatArray, k: int, rng: Generator) 
     return Grouping(start, _centers(points, weights, start, points[:k]))
 
 
-def _settled(points: NDArray[Any], weights: FloatArray, first: Grouping, tol: float) -> Run[Grouping]:
+def _settled(
+    points: NDArray[Any], weights: FloatArray, first: Grouping, tol: float, max_iter: int = 100
+) -> Run[Grouping]:
     """Lloyd's iterations from given centres."""
 
     def step(state: Grouping) -> tuple[Grouping, float]:
@@ -68,7 +88,7 @@ def _settled(points: NDArray[Any], weights: FloatArray, first: Grouping, tol: fl
         map_chunks(partial(assign_points, points, columns, chosen, distance), len(points))
         return Grouping(chosen, _centers(points, weights, chosen, state.centers)), float(weights @ distance)
 
-    return iterate(step, first, tol=tol, max_iter=100)
+    return iterate(step, first, tol=tol, max_iter=max_iter)
 
 
 def _centers(points: NDArray[Any], weights: FloatArray, chosen: IntArray, before: FloatArray) -> FloatArray:

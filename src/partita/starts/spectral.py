@@ -16,13 +16,14 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from partita.core.blas import one_thread
-from partita.core.counting import label_columns
+from partita.core.counting import column_scores, label_columns
 from partita.core.ensemble import Ensemble
 from partita.core.memory import check_memory
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import CHUNK, map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.overlap import add_overlaps
-from partita.kernels.scores import add_scores, lift_rows
+from partita.kernels.scores import lift_rows
 from partita.starts.lloyd import weighted_groups
 
 Solver: TypeAlias = Callable[[Any, int], tuple[FloatArray, FloatArray]]
@@ -72,80 +73,103 @@ def spectral_cut(ensemble: Ensemble, k: int, rng: Generator, theta: float | None
     return Cut(found.chosen, tables, found.centers)
 
 
-def cluster_weights(ensemble: Ensemble, theta: float) -> FloatArray:
-    """(t,) exp(-H(C) / (theta r)) of each base cluster C.
+def cluster_weights(ensemble: AnyEnsemble, theta: float, clustering_weights: FloatArray | None = None) -> FloatArray:
+    """(t,) exp(-H(C) / theta) of each base cluster C, with H(C) the mean entropy of its members' labels.
 
-    H(C) is the entropy, in bits, of the labels of C's members in every clustering, summed over clusterings; where
-    labels are missing, over the members whose label is known.
+    The entropy, in bits, is taken per clustering over the members of C whose label is known. The mean over the
+    clusterings is weighted by `clustering_weights`; by default all clusterings have the same weight.
     """
     column = label_columns(ensemble.offsets)
+    shares = _mean_weights(len(ensemble.sizes), clustering_weights)
     if len(column) > MOST_DENSE:
-        bits = _sparse_bits(sparse_overlaps(ensemble, ensemble.counts), column)
-        return np.asarray(np.exp(-bits / (theta * len(ensemble.sizes))))
-    return weights_from(overlaps(ensemble, ensemble.counts), ensemble.offsets, theta)
+        bits = _sparse_bits(sparse_overlaps(ensemble, ensemble.counts), column, shares)
+        return np.asarray(np.exp(-bits / theta))
+    return weights_from(overlaps(ensemble, ensemble.counts), ensemble.offsets, theta, clustering_weights)
 
 
-def weights_from(shared: FloatArray, offsets: IntArray, theta: float) -> FloatArray:
-    """The same from the (t, t) objects that two base clusters share."""
+def weights_from(
+    shared: FloatArray, offsets: IntArray, theta: float, clustering_weights: FloatArray | None = None
+) -> FloatArray:
+    """(t,) the weights of `cluster_weights` from the (t, t) numbers of objects that two base clusters share."""
+    column = label_columns(offsets)
     known = np.add.reduceat(shared, offsets[:-1], axis=1)
-    share = shared / np.maximum(known, 1e-300)[:, label_columns(offsets)]
-    bits = -np.where(share > 0, share * np.log2(np.where(share > 0, share, 1.0)), 0.0).sum(axis=1)
-    return np.asarray(np.exp(-bits / (theta * (len(offsets) - 1))))
+    share = shared / np.maximum(known, 1e-300)[:, column]
+    entropies = -np.where(share > 0, share * np.log2(np.where(share > 0, share, 1.0)), 0.0)
+    bits = (entropies * _mean_weights(len(offsets) - 1, clustering_weights)[column]).sum(axis=1)
+    return np.asarray(np.exp(-bits / theta))
 
 
-def overlaps(ensemble: Ensemble, amounts: FloatArray) -> FloatArray:
-    """(t, t) the amounts of the rows that lie in both of two base clusters."""
+def _mean_weights(clusterings: int, weights: FloatArray | None) -> FloatArray:
+    """(r,) weights of a mean over clusterings; they sum to 1."""
+    return np.full(clusterings, 1 / clusterings) if weights is None else np.asarray(weights / weights.sum())
+
+
+def overlaps(ensemble: AnyEnsemble, amounts: FloatArray) -> FloatArray:
+    """(t, t) the sum of the amounts of the rows that are in both of two base clusters; expected if they are soft."""
     size = int(ensemble.offsets[-1])
 
-    def part(start: int, stop: int) -> FloatArray:
+    def count_rows(start: int, stop: int) -> FloatArray:
         table = np.zeros((size, size))
-        add_overlaps(ensemble.labels, ensemble.offsets, sealed(amounts), table, start, stop)
+        if isinstance(ensemble, SoftEnsemble):
+            rows = ensemble.matrix[start:stop]
+            np.matmul(rows.T, rows * amounts[start:stop, None], out=table)
+        else:
+            add_overlaps(ensemble.labels, ensemble.offsets, sealed(amounts), table, start, stop)
         return table
 
     parts = max(1, MOST_TABLES // (8 * size * size))
     rows = max(min(CHUNK, LEAST_ROWS), -(-len(ensemble) // parts))
-    tables = map_chunks(part, len(ensemble), rows) or [part(0, 0)]
-    upper = tables[0]
+    with one_thread():
+        tables = map_chunks(count_rows, len(ensemble), rows) or [count_rows(0, 0)]
+    total = tables[0]
     for table in tables[1:]:
-        upper += table
-    return np.asarray(upper + np.triu(upper, 1).T)
+        total += table
+    return np.asarray(np.triu(total) + np.triu(total, 1).T)
 
 
-def sparse_overlaps(ensemble: Ensemble, amounts: FloatArray) -> csr_array:
-    """The same table where few pairs of base clusters share objects."""
+def sparse_overlaps(ensemble: AnyEnsemble, amounts: FloatArray) -> csr_array:
+    """(t, t) the overlaps as a sparse matrix, for ensembles in which few pairs of base clusters share objects."""
     size, columns = int(ensemble.offsets[-1]), len(ensemble.sizes)
     cells = min(size * size, len(ensemble) * columns * columns)
     way = 'start elsewhere (start="kmeans++" or "base"), or take voting or mcla'
     check_memory(CELL * cells, f"the graph of {size} base clusters", way)
     total = csr_array((size, size))
     for start in range(0, len(ensemble), CHUNK):
-        labels = ensemble.labels[start : start + CHUNK]
-        known = labels >= 0
-        ends = (labels.astype(np.int64) + ensemble.offsets[:-1])[known]
-        places = np.concatenate([[0], np.cumsum(np.count_nonzero(known, axis=1))])
-        part = csr_array((np.ones(len(ends)), ends, places), (len(labels), size))
+        part = _incidence(ensemble, start, start + CHUNK)
         total = total + part.T @ (part * amounts[start : start + CHUNK, None])
     return csr_array(total)
 
 
-def _sparse_bits(shared: csr_array, column: IntArray) -> FloatArray:
-    """(t,) the entropy of each base cluster, from the sparse table."""
+def _incidence(ensemble: AnyEnsemble, start: int, stop: int) -> csr_array:
+    """(rows, t) memberships of the rows start to stop as a sparse matrix."""
+    if isinstance(ensemble, SoftEnsemble):
+        return csr_array(ensemble.matrix[start:stop])
+    labels = ensemble.labels[start:stop]
+    known = labels >= 0
+    ends = (labels.astype(np.int64) + ensemble.offsets[:-1])[known]
+    places = np.concatenate([[0], np.cumsum(np.count_nonzero(known, axis=1))])
+    return csr_array((np.ones(len(ends)), ends, places), (len(labels), int(ensemble.offsets[-1])))
+
+
+def _sparse_bits(shared: csr_array, column: IntArray, weights: FloatArray) -> FloatArray:
+    """(t,) the mean entropy of each base cluster, weighted over the clusterings, from the sparse table of overlaps."""
     rows = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
     wide = int(column[-1]) + 1
     group = rows * wide + column[shared.indices]
     known = np.bincount(group, weights=shared.data, minlength=shared.shape[0] * wide)
     share = shared.data / known[group]
-    return np.asarray(np.bincount(rows, weights=-share * np.log2(share), minlength=shared.shape[0]))
+    entropies = -share * np.log2(share) * weights[column[shared.indices]]
+    return np.asarray(np.bincount(rows, weights=entropies, minlength=shared.shape[0]))
 
 
-def lifting(ensemble: Ensemble, edges: FloatArray, k: int) -> FloatArray:
+def lifting(ensemble: AnyEnsemble, edges: FloatArray, k: int) -> FloatArray:
     """(t, k) the leading eigenvectors of the graph of base clusters, scaled so that those of a row's labels add up to
     where the row lies.
 
     With B the weighted incidence of rows and clusters, the eigenvectors of the t x t graph Bᵀ D⁻¹ B among clusters are
     carried over to the rows by D⁻¹ B (Li, Wu and Chang 2012).
     """
-    degree = lifted(ensemble, edges[:, None])[:, 0]
+    degree = column_scores(edges[:, None], ensemble, np.zeros(1))[:, 0]
     if len(edges) > MOST_DENSE:
         scale, vectors = _sparse_vectors(ensemble, ensemble.counts / degree, edges, k)
     else:
@@ -153,8 +177,12 @@ def lifting(ensemble: Ensemble, edges: FloatArray, k: int) -> FloatArray:
     return np.ascontiguousarray(edges[:, None] * scale[:, None] * vectors)
 
 
-def embed(ensemble: Ensemble, tables: FloatArray) -> NDArray[np.float32]:
+def embed(ensemble: AnyEnsemble, tables: FloatArray) -> NDArray[np.float32]:
     """(n, k) rows in the space of the leading eigenvectors, each of length 1, in single precision."""
+    if isinstance(ensemble, SoftEnsemble):
+        sums = column_scores(tables, ensemble, np.zeros(tables.shape[1]))
+        sums /= np.maximum(np.sqrt((sums**2).sum(axis=1, keepdims=True)), 1e-150)
+        return sums.astype(np.float32)
     points = np.empty((len(ensemble), tables.shape[1]), np.float32)
     map_chunks(partial(lift_rows, ensemble.labels, ensemble.offsets, tables, points), len(ensemble))
     return points
@@ -169,7 +197,7 @@ def vectors_from(shared: FloatArray, edges: FloatArray, k: int) -> tuple[FloatAr
 
 
 def _sparse_vectors(
-    ensemble: Ensemble, amounts: FloatArray, edges: FloatArray, k: int
+    ensemble: AnyEnsemble, amounts: FloatArray, edges: FloatArray, k: int
 ) -> tuple[FloatArray, FloatArray]:
     """(t,) the scale of each base cluster, and (t, k) the leading eigenvectors of the scaled graph.
 
@@ -251,11 +279,3 @@ def _largest(matrix: Any, count: int) -> tuple[FloatArray, FloatArray]:
 def _falling(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     order = np.argsort(-values, kind="stable")
     return values[order], np.asarray(vectors[:, order])
-
-
-def lifted(ensemble: Ensemble, tables: FloatArray) -> FloatArray:
-    """(n, columns) for each row the sum of the table rows of its labels."""
-    out = np.zeros((len(ensemble), tables.shape[1]))
-    work = partial(add_scores, ensemble.labels, ensemble.offsets, np.ascontiguousarray(tables), out)
-    map_chunks(work, len(ensemble))
-    return out
