@@ -30,8 +30,8 @@ from partita.core.rng import generator
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, FrozenDict, IntArray
-from partita.models.lwea import group_counts, merge, micro_clusters, similarity, weighted_covariance
-from partita.starts.spectral import MOST_DENSE, cluster_weights, overlaps, sparse_overlaps
+from partita.models.lwea import group_counts, locally_weighted, merge, micro_clusters, similarity, weighted_covariance
+from partita.starts.spectral import MOST_DENSE, overlaps, sparse_overlaps
 
 MIN_OBJECTS: Final = 20
 """Objects from which the test of independence applies."""
@@ -43,22 +43,22 @@ MAX_P_CLUSTERING: Final = 0.01
 """Largest p value at which one clustering counts as dependent on the others."""
 MIN_SHARE: Final = 0.5
 """Share of the clusterings, by weight, from which their common k is chosen."""
-LINKAGE_THETA, CRITERION_THETA, GAMMA: Final = 0.3, 0.4, 0.5
-EIGENVECTORS, MICRO_CLUSTERS, MICRO_CLUSTERS_PER_K: Final = 20, 150, 2
+LINKAGE_THETA, CRITERION_THETA, GAMMA = 0.3, 0.4, 0.5
+EIGENVECTORS, MICRO_CLUSTERS, MICRO_CLUSTERS_PER_K = 20, 150, 2
 CLUSTER_SHARE: Final = 0.02
 """Share of n / k objects from which a cluster of the linkage counts as one of the k."""
-MIN_TRIED, MAX_TRIED, TRIED_PER_BASE: Final = 20, 200, 1.5
+MIN_TRIED, MAX_TRIED, TRIED_PER_BASE = 20, 200, 1.5
 """The covariance criterion compares k from 2 to max(20, 1.5 times the largest base k), at most 200."""
 EQUAL: Final = 1e-12
 
 
-def choose_k(ensemble: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
+def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
     """Choose the number of clusters of an ensemble.
 
     Parameters
     ----------
-    ensemble : Ensemble or SoftEnsemble
-        Base clusterings. Clusterings with weight 0 are ignored.
+    table : Ensemble or SoftEnsemble
+        Base clusterings as `canonical_table` returns them.
     ks : sequence of int, optional
         The allowed numbers of clusters, at most the number of unique rows each. By default the rule decides which to
         compare.
@@ -81,10 +81,9 @@ def choose_k(ensemble: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
     Examples
     --------
     >>> table = [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 1], [2, 2, 1]] * 4
-    >>> choose_k(Ensemble.from_labels(table)).reason
+    >>> choose_k(canonical_table(Ensemble.from_labels(table))).reason
     '2 of 3 clusterings have exactly 3 clusters'
     """
-    table = prepare(_one_hot_as_labels(ensemble)).ensemble
     hard = table if isinstance(table, Ensemble) else table.harden()
     allowed = None if ks is None else sorted(set(ks))
     if len(table) == 1 and (allowed is None or 1 in allowed):
@@ -120,11 +119,15 @@ def choose_k(ensemble: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
     )
 
 
-def _one_hot_as_labels(ensemble: AnyEnsemble) -> AnyEnsemble:
-    """Return a soft ensemble whose memberships are all 0 or 1 as a hard one, so that both have the same k."""
+def canonical_table(ensemble: AnyEnsemble) -> AnyEnsemble:
+    """Return unique rows with multiplicities in canonical order, without clusterings of weight 0.
+
+    A soft ensemble whose memberships are all 0 or 1 becomes a hard one, so that both have the same k.
+    """
     if isinstance(ensemble, SoftEnsemble) and bool(((ensemble.matrix == 0) | (ensemble.matrix == 1)).all()):
-        return ensemble.harden()
-    return ensemble
+        ensemble = ensemble.harden()
+    table: AnyEnsemble = prepare(ensemble).ensemble
+    return table
 
 
 def _dependent_clusterings(test: "Independence") -> list[int]:
@@ -199,8 +202,8 @@ def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[int, float]:
     dict of int to float
         The criterion by k, in the order of `ks`.
     """
-    linkage_weights = cluster_weights(table, LINKAGE_THETA, weighted=True)
-    criterion_weights = cluster_weights(table, CRITERION_THETA, weighted=True)
+    linkage_weights = locally_weighted(table, LINKAGE_THETA)
+    criterion_weights = locally_weighted(table, CRITERION_THETA)
     q = max(MICRO_CLUSTERS, MICRO_CLUSTERS_PER_K * max(ks))
     micro = micro_clusters(table, linkage_weights, EIGENVECTORS, q, generator(0))
     similar = similarity(micro, table, linkage_weights)
