@@ -9,13 +9,12 @@ import numpy as np
 
 from partita import io, registry
 from partita.api import consensus
-from partita.combine.auto import choose, facts_of
 from partita.core import params as settings
 from partita.core.consensus import Consensus
 from partita.core.errors import ParameterError, PartitaError
 from partita.core.params import setting
 from partita.core.progress import steps
-from partita.core.soft import AnyEnsemble, as_ensemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
 from partita.core.threads import thread_limit
 from partita.metrics import ari_of, contingency
 from partita.metrics.items import item_consensus
@@ -35,7 +34,12 @@ DATA: Final = ("truth", "coordinates")
 """Options that the call on the page names instead of writing them out."""
 UNSEEN: Final = ("seed", "command", "threads")
 """Options that it leaves out: the seed always stands in it, the others change nothing."""
-QUICK: Final = ("lwgp", "voting", "mm")
+HARD_METHODS: Final = ("voting", "mm", "lwea", "lwgp", "mcla", "hbgf")
+"""Methods that a report of hard clusterings compares by default."""
+SOFT_METHODS: Final = ("mm", "lwea", "shbgf", "smcla")
+"""Methods that a report of soft clusterings compares by default."""
+FAST_METHODS: Final = frozenset({"voting", "mm", "lwea", "lwgp"})
+"""Those of them that are compared on large tables, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +174,8 @@ def _rivals(
     """The method of the report first, then the others with as many clusters."""
     if names is None:
         rows = len(ensemble.distinct.first)
-        suited = [*choose(facts_of(ensemble, result.k)), "mm"]
-        names = tuple(name for name in suited if rows <= MOST_ROWS or name in QUICK)
+        suited = SOFT_METHODS if isinstance(ensemble, SoftEnsemble) else HARD_METHODS
+        names = tuple(name for name in suited if rows <= MOST_ROWS or name in FAST_METHODS)
     others = [name for name in names if name != method]
     if not others or result.k < 1:
         return ()

@@ -38,12 +38,21 @@ class Candidate:
     anmi: float = float("nan")
     refused: str = ""
     """Why there is no result."""
+    covariance: float | None = None
+    """Weighted covariance with the base clusterings (`models/lwea.py`), if it was computed."""
 
     def told(self) -> dict[str, Any]:
         """The candidate as a row of plain values."""
         k = None if self.result is None else len(np.unique(self.result.labels))
         score = None if self.result is None else self.anmi
-        return {"method": self.name, "anmi": score, "k": k, "seconds": self.seconds, "refused": self.refused or None}
+        return {
+            "method": self.name,
+            "anmi": score,
+            "covariance": self.covariance,
+            "k": k,
+            "seconds": self.seconds,
+            "refused": self.refused or None,
+        }
 
 
 def run_all(

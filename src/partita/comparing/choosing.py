@@ -1,16 +1,39 @@
 """Which methods are compared: those that were named, or those that suit the table."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from partita import registry
-from partita.combine.auto import RULE, Facts
 from partita.core.errors import MethodError, ParameterError
 from partita.core.method import Method
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 
 ALL = "all"
+
+
+class TableSize(NamedTuple):
+    """Properties of a table on which the running time of some methods depends."""
+
+    rows: int  # unique rows
+    soft: bool
+    missing: float  # share of the labels that are missing
+    moves: float  # unique rows × clusterings × clusters
+
+
+class Limit(NamedTuple):
+    """The tables for which a method is fast enough, or informative enough, to be compared by default."""
+
+    condition: str
+    holds: Callable[[TableSize], bool]
+
+
+LIMITS: Final = {
+    "cspa": Limit("at most 20000 distinct rows", lambda table: table.rows <= 20_000),
+    "scspa": Limit("at most 2000 distinct rows", lambda table: table.rows <= 2_000),
+    "greedy": Limit("at most 5e+07 distinct rows × clusterings × clusters", lambda table: table.moves <= 5e7),
+    "voting": Limit("at most 50% missing labels", lambda table: table.missing <= 0.5),
+}
 
 
 class Chosen(NamedTuple):
@@ -27,8 +50,8 @@ def chosen_methods(wanted: Any, ensemble: AnyEnsemble, most: int) -> Chosen:
     """
     if wanted is not None:
         return Chosen(named(wanted), {})
-    facts = _facts(ensemble, most)
-    reasons = {name: _unsuited(name, registry.get(name), facts) for name in registry.METHODS}
+    table = _table_size(ensemble, most)
+    reasons = {name: _unsuited(name, registry.get(name), table) for name in registry.METHODS}
     names = tuple(name for name, reason in reasons.items() if not reason)
     return Chosen(names, {name: reason for name, reason in reasons.items() if reason})
 
@@ -61,26 +84,23 @@ def _parts(word: Any) -> list[str]:
     return word.split(",")
 
 
-def _facts(ensemble: AnyEnsemble, most: int) -> Facts:
-    """What `auto` decides by, here for the largest k."""
+def _table_size(ensemble: AnyEnsemble, k: int) -> TableSize:
     rows = len(ensemble.distinct.first)
-    moves = float(rows) * len(ensemble.names) * most
-    return Facts(rows, isinstance(ensemble, SoftEnsemble), ensemble.missing_share, moves)
+    moves = float(rows) * len(ensemble.names) * k
+    return TableSize(rows, isinstance(ensemble, SoftEnsemble), ensemble.missing_share, moves)
 
 
-def _unsuited(name: str, method: Method, facts: Facts) -> str:
+def _unsuited(name: str, method: Method, table: TableSize) -> str:
     """Why a method that nobody named is left out; empty where it suits."""
     if method.combines:
         return "made of other methods"
     if method.samples or not method.compresses:
         return "a sampler that goes through every object again and again, and slow"
-    if facts.missing > 0 and not method.handles_missing:
+    if table.missing > 0 and not method.handles_missing:
         return "cannot take missing labels"
-    if facts.soft and not issubclass(SoftEnsemble, method.takes):
+    if table.soft and not issubclass(SoftEnsemble, method.takes):
         return "takes hard labels, and these are memberships"
-    if not facts.soft and method.takes is SoftEnsemble:
+    if not table.soft and method.takes is SoftEnsemble:
         return "made for memberships, and these are hard labels"
-    lines = [line for line in RULE if name in line.methods]
-    if lines and not any(line.applies(facts) for line in lines):
-        return f"worth its time only for {' or '.join(line.when for line in lines)}"
-    return ""
+    limit = LIMITS.get(name)
+    return "" if limit is None or limit.holds(table) else f"compared by default only for {limit.condition}"

@@ -53,6 +53,8 @@ class Consensus(FrozenArrays):
     ids: NDArray[Any] | None = None
     draws: Draws | None = None
     """The sampled partitions of a method that samples them."""
+    candidate_labels: Mapping[str, IntArray] = field(default_factory=FrozenDict)
+    """(n,) labels of each candidate that `auto` compared, by name, if `candidate_labels=True` was set."""
 
     @classmethod
     def hard(cls, labels: Any, **fields: Any) -> "Consensus":
@@ -159,6 +161,12 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         notes=result.notes + usual_notes(labels, result.k_asked),
         ids=ensemble.ids,
         draws=None if result.draws is None else result.draws.for_objects(prepared.inverse),
+        candidate_labels=FrozenDict(
+            {
+                name: frozen(by_appearance(prepared.expand(found, MISSING), int(found.max()) + 1)[0])
+                for name, found in result.candidate_labels.items()
+            }
+        ),
     )
 
 

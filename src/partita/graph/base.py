@@ -47,10 +47,17 @@ def best_base(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> BaseCl
     return best
 
 
-def base_clusterings(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> Iterator[BaseClustering]:
-    """Each base clustering, completed and cut to k, one at a time; see `best_base`."""
+def base_clusterings(
+    ensemble: Ensemble | SoftEnsemble, k: int | None = None, max_clusters: int | None = None
+) -> Iterator[BaseClustering]:
+    """Yield each base clustering, completed and cut to k; see `best_base`.
+
+    With `max_clusters`, base clusterings with more clusters are omitted.
+    """
     hard = ensemble if isinstance(ensemble, Ensemble) else ensemble.harden()
     wanted, candidates = eligible(hard, k)
+    if max_clusters is not None:
+        candidates = [j for j in candidates if hard.sizes[j] <= max_clusters]
     width = int(hard.offsets[-1])
     small = [j for j in candidates if hard.sizes[j] * width <= MOST_CELLS or (hard.labels[:, j] != MISSING).all()]
     chosen = small or candidates[:1]

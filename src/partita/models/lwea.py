@@ -40,6 +40,8 @@ from partita.models.restarts import best_of
 from partita.starts.lloyd import best_centers, nearest_centers
 from partita.starts.spectral import cluster_weights, embed, lifting
 
+THETA: Final = 0.3
+"""Default scale of the entropy in the weights of base clusters."""
 EXTRA_EIGENVECTORS: Final = 10
 """Eigenvectors beyond k: with k = 2 alone, rows of unit length would lie on an arc."""
 MIN_MICRO_CLUSTERS, MICRO_CLUSTERS_PER_CLUSTER = 150, 6
@@ -56,7 +58,7 @@ class Params:
     """Parameters of the method `lwea`."""
 
     theta: float = setting(
-        0.3, "scale of the entropy (bits) at which the weight of a base cluster falls to 1/e", low=1e-6
+        THETA, "scale of the entropy (bits) at which the weight of a base cluster falls to 1/e", low=1e-6
     )
     tol: float = setting(1e-8, "EM stops when the relative change of the log-likelihood is at most this", low=0)
     max_iter: int = setting(1000, "maximum number of EM iterations", low=1)
@@ -233,7 +235,7 @@ def mean_similarity(shared: Array, pairs: Array, sizes: Array, a: int, b: int, s
     """Return S[a, b] / P[a, b] · (n_a + n_b)^-ρ, the criterion for merging a and b; 0 if no pair is known in both."""
     if pairs[a, b] <= 0.0:
         return 0.0
-    mean = shared[a, b] / pairs[a, b]
+    mean: float = shared[a, b] / pairs[a, b]
     if size_exponent > 0.0:
         mean *= (sizes[a] + sizes[b]) ** -size_exponent
     return mean
