@@ -42,7 +42,7 @@ MAX_P_STRUCTURE: Final = 0.001
 MAX_P_CLUSTERING: Final = 0.01
 """Largest p value at which one clustering counts as dependent on the others."""
 MIN_SHARE: Final = 0.5
-"""Share of the clusterings, by weight, from which their common k is chosen."""
+"""Share of the clusterings from which their common k is chosen."""
 LINKAGE_THETA, CRITERION_THETA, GAMMA = 0.3, 0.4, 0.5
 EIGENVECTORS, MICRO_CLUSTERS, MICRO_CLUSTERS_PER_K = 20, 150, 2
 CLUSTER_SHARE: Final = 0.02
@@ -138,15 +138,15 @@ def _dependent_clusterings(test: "Independence") -> list[int]:
 
 
 def _common_k(hard: Ensemble, allowed: Sequence[int] | None) -> KChoice | None:
-    """Return the k > 1 that at least half of the clusterings have, by weight; None if there is none or more than one."""
+    """Return the k > 1 that at least half of the clusterings have; None if there is none or more than one."""
     totals = label_counts(hard, np.zeros(len(hard), np.int32), 1)[0][:, 0]
     sizes = np.add.reduceat((totals > 0).astype(np.int64), hard.offsets[:-1])
-    weights = np.bincount(sizes, weights=hard.weights) / hard.weights.sum()
-    common = np.flatnonzero(weights >= MIN_SHARE - EQUAL)
+    share = np.bincount(sizes) / len(sizes)
+    common = np.flatnonzero(share >= MIN_SHARE)
     if len(common) != 1 or common[0] < 2 or (allowed is not None and common[0] not in allowed):
         return None
     k = int(common[0])
-    shares = {int(size): float(weights[size]) for size in np.flatnonzero(weights)}
+    shares = {int(size): float(share[size]) for size in np.flatnonzero(share)}
     others = sorted((size for size in shares if size != k), key=lambda size: (-shares[size], size))
     reason = f"{np.count_nonzero(sizes == k)} of {len(sizes)} clusterings have exactly {k} clusters"
     return KChoice(k, "common k", reason, FrozenDict(shares), others[0] if others else None)
@@ -170,8 +170,8 @@ def _largest_covariance(table: AnyEnsemble, allowed: Sequence[int] | None) -> KC
         reason = f"{best} is the only possible number of clusters"
     else:
         reason = (
-            f"the covariance criterion is largest ({values[best]:.3f}; runner-up k = {runner_up}: "
-            f"{values[runner_up]:.3f})"
+            f"the covariance criterion is largest ({values[best]:.3f}; {values[best] - values[runner_up]:.2g} less at "
+            f"k = {runner_up})"
         )
     return KChoice(best, "covariance", reason, FrozenDict(values), runner_up, notes=tuple(notes))
 
@@ -213,6 +213,20 @@ def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[int, float]:
         return weighted_covariance(group_counts(micro, groups), table.offsets, criterion_weights, GAMMA)
 
     return dict(zip(ks, map_threads(criterion, ks, "numbers of clusters"), strict=True))
+
+
+def covariance_of_choice(table: AnyEnsemble, choice: KChoice, ks: Sequence[int]) -> dict[int, float]:
+    """Return the covariance criterion of every k as `choose_k` computes it, whatever rule decided.
+
+    Clusterings that were omitted from the choice are omitted here, too.
+    """
+    if choice.omitted:
+        kept = [j for j, name in enumerate(table.names) if name not in choice.omitted]
+        table = prepare(table.columns(kept)).ensemble
+    known = choice.criterion if choice.rule == "covariance" else {}
+    others = [k for k in ks if k not in known]
+    values = {**known, **(covariance_by_k(table, others) if others else {})}
+    return {k: values[k] for k in ks}
 
 
 class Independence(NamedTuple):
