@@ -1,8 +1,8 @@
 """The default rule for the number of clusters, used by every method that does not infer it.
 
-Four steps: a test of independence (k = 1 if the clusterings do not agree more than random ones), omission of clusterings
-that are independent of all others, the k that at least half of the clusterings have, and otherwise the k with the
-largest covariance criterion.
+Four steps: a test of independence (k = 1 if the clusterings do not agree more than random ones), omission of
+clusterings that are independent of all others, the k that at least half of the clusterings have, and otherwise the k
+with the largest covariance criterion.
 
 Symbols used in this module:
 
@@ -75,8 +75,8 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
         sum_gc w_c N[g, c]² / sum_c w_c |c|² - γ sum_g n_g² / n²,  γ = 0.5,
 
     evaluated for a linkage of at most max(150, 2 k) micro-clusters. Two clusters stay apart if their mean weighted
-    co-association is below half of the mean of all pairs. Time n r² + t³ + K q², with K numbers of clusters compared and
-    q micro-clusters.
+    co-association is below half of the mean of all pairs. Time n r² + t³ + K q², with K numbers of clusters compared
+    and q micro-clusters.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
     omitted = {table.names[j]: float(test.by_clustering[j]) for j in range(len(table.names)) if j not in kept}
     for name, p in sorted(omitted.items()):
         notes.append(
-            f"clustering {name!r} is statistically independent of all others (p = {p:.2g}): it was not used to choose k, "
-            "but is used in the fit"
+            f"clustering {name!r} is statistically independent of all others (p = {p:.2g}): it was not used to "
+            "choose k, but is used in the fit"
         )
     if omitted:
         table = prepare(table.columns(list(kept))).ensemble
@@ -154,7 +154,8 @@ def _common_k(hard: Ensemble, allowed: Sequence[int] | None) -> KChoice | None:
 
 def _largest_covariance(table: AnyEnsemble, allowed: Sequence[int] | None) -> KChoice:
     """Return the k with the largest covariance criterion; ties go to the smallest."""
-    limit, notes = len(table), []
+    limit, notes = len(table), list[str]()
+    ks: Sequence[int]
     if allowed is None:
         wanted = max(MIN_TRIED, int(TRIED_PER_BASE * max(table.sizes)))
         if min(wanted, limit) > MAX_TRIED:

@@ -60,7 +60,8 @@ def cluster(
     **params
         Settings of the way and of its base clusterer, such as `members` (20), `base`, `scale` ("standard": every
         feature counts alike; "none": as they are); `base_k` is the number of clusters of each member or a range of it.
-        Default: k to 4 k (from the smallest to 4 times the largest if several are given), or what the way does without k.
+        Default: k to 4 k (from the smallest to 4 times the largest if several are given), or what the way does
+        without k.
 
     The result is that of `make_ensemble` and then `consensus`, and its recipe tells both.
 

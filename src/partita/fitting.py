@@ -77,7 +77,12 @@ class Fitting:
         result = asked.method.fit(self.work.ensemble, clusters, asked.options, generator(asked.seed))
         used = FrozenDict(dataclasses.asdict(asked.options))
         recipe = Recipe(asked.name, used, clusters, asked.seed, __version__, self.given.fingerprint, asked.compress)
-        fields = {"k_asked": clusters, "k_choice": choice, "notes": (*result.notes, *notes), "recipe": recipe}
+        fields: dict[str, Any] = {
+            "k_asked": clusters,
+            "k_choice": choice,
+            "notes": (*notes, *result.notes),
+            "recipe": recipe,
+        }
         with finishing():
             return scored(dataclasses.replace(result, **fields), self.work.ensemble)
 

@@ -82,7 +82,7 @@ class KChoice:
             Keys "k", "criterion" and "remark"; "remark" is "chosen", "runner-up" or empty.
         """
         remarks = {self.runner_up: "runner-up", self.k: "chosen"}
-        compared = self.criterion or {self.k: None}
+        compared: Mapping[int, float | None] = self.criterion or {self.k: None}
         return [{"k": k, "criterion": value, "remark": remarks.get(k, "")} for k, value in compared.items()]
 
     def as_record(self) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble

@@ -126,6 +126,7 @@ def around(k: int, rows: int) -> list[int]:
     >>> around(1, 99), around(4, 99), around(20, 99)
     ([1, 2, 3, 4, 5, 6, 7, 8, 9], [2, 3, 4, 5, 6, 7, 8, 9, 10], [10, 12, 14, 17, 20, 24, 28, 34, 40])
     """
+    numbers: Iterable[int]
     if k <= SMALL_K:
         numbers = range(min(k, 2), min(k, 2) + 9)
     else:

@@ -10,9 +10,12 @@ from partita.api import consensus
 from partita.core.consensus import Consensus, usual_notes
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError
+from partita.core.k_choice import KChoice
+from partita.core.method import is_several
 from partita.core.model import ColumnModel
 from partita.core.progress import steps
 from partita.core.types import FrozenDict
+from partita.fitting import Asked
 from partita.io.summary import plain, plain_recipe
 from partita.registry import get, methods
 
@@ -25,10 +28,21 @@ class Wanted:
     """What is asked of the fit."""
 
     method: str
-    k: int | None
+    k: Any
+    """A number of clusters, several to choose from, or None: chosen by the default rule, or inferred by the method."""
     seed: int
     polish: bool
     params: Mapping[str, Any]
+
+    @property
+    def chooses_k(self) -> bool:
+        """Whether the default rule chooses the number of clusters."""
+        return is_several(self.k) or (self.k is None and not get(self.method).chooses_k)
+
+    def with_k(self, ensemble: Ensemble) -> tuple["Wanted", KChoice | None, tuple[str, ...]]:
+        """Return the request with the number of clusters that the default rule chooses for these rows, and notes."""
+        k, choice, notes = Asked.of(self.method, {}, self.seed).on(ensemble).number_of_clusters(self.k)
+        return replace(self, k=k), choice, (*notes, f"k was chosen from a sample of {len(ensemble)} rows")
 
 
 class Fitted(NamedTuple):
@@ -60,7 +74,11 @@ def fit_sample(ensemble: Ensemble, wanted: Wanted, rows: int) -> Fitted:
             f"{wanted.method} cannot place rows it was not fitted to, and there are more different rows than are kept "
             f"(of {rows}); raise most (--most-rows), or choose a method that can: {able}"
         )
+    choice, notes = None, tuple[str, ...]()
+    if wanted.chooses_k:
+        wanted, choice, notes = wanted.with_k(ensemble)
     result = _best(ensemble, wanted) if wanted.method == "auto" else _consensus(ensemble, wanted)
+    result = replace(result, k_choice=choice, notes=(*notes, *result.notes))
     model = result.model
     assert model is not None
     coded, _ = model.coded(ensemble)
@@ -79,8 +97,6 @@ def _best(ensemble: Ensemble, wanted: Wanted) -> Consensus:
     """The result with the highest ANMI, the first of equals; what each came to is in `detail`."""
     if wanted.params:
         raise ParameterError(f"auto has no setting {next(iter(wanted.params))!r} where it fits a sample; name a method")
-    if wanted.k is None:
-        raise ParameterError("auto needs the number of clusters where it fits a sample; give k (--k)")
     tried = [_consensus(ensemble, replace(wanted, method=name)) for name in steps(TRIED, len(TRIED), "candidates")]
     best = max(tried, key=lambda result: result.scores["anmi"])
     told = {name: result.scores["anmi"] for name, result in zip(TRIED, tried, strict=True)}
@@ -94,6 +110,11 @@ def _consensus(ensemble: Ensemble, wanted: Wanted) -> Consensus:
     return found
 
 
+def choice_record(choice: KChoice | None) -> Any:
+    """Return the choice of k as plain values, None if there was none."""
+    return None if choice is None else plain(choice.as_record())
+
+
 def _told(result: Consensus) -> dict[str, Any]:
     detail = {name: plain(value) for name, value in result.detail.items() if not isinstance(value, np.ndarray)}
     usual = usual_notes(result.labels, result.k_asked)
@@ -102,5 +123,7 @@ def _told(result: Consensus) -> dict[str, Any]:
         "scores": dict(result.scores),
         "detail": detail,
         "notes": [note for note in result.notes if note not in usual],
+        "k_asked": result.k_asked,
+        "k_choice": choice_record(result.k_choice),
         "rows": len(result),
     }
