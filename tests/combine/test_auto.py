@@ -1,139 +1,114 @@
-"""Auto: the rule as a table, and a result that is never below the best base clustering."""
-
-from pathlib import Path
+"""Auto: the rule that chooses among candidates, and what the result guarantees."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 import partita
-from partita import Ensemble, registry
-from partita.combine.auto import RULE, Facts, choose
+from partita import Ensemble, SoftEnsemble
+from partita.combine.auto import NEAR_BEST, best_base_clustering
+from partita.core.errors import MethodError
 from partita.core.prepare import prepare
-from partita.graph.base import base_clusterings, complete
+from partita.graph.base import base_clusterings
 from partita.metrics import anmi
 from tests.core.oracles import steady
-from tests.graph.test_greedy import BEST, EXAMPLE, random_soft, random_table, seeds, slow_complete
+from tests.graph.test_greedy import random_soft, random_table, seeds
+from tests.models.test_lwea import slow_covariance, slow_weights
 from tests.samples import noisy, noisy_labels, noisy_soft
 
-HARD = ("lwgp", "mcla", "hbgf")
+HARD = ["voting", "mm", "lwea"]
 
 
-@pytest.mark.parametrize(
-    ("facts", "expected"),
-    [
-        (Facts(2_000, False, 0.0, 1e5), (*HARD, "voting", "cspa", "greedy")),
-        (Facts(2_001, False, 0.5, 1e5), (*HARD, "voting", "cspa", "greedy")),
-        (Facts(2_000, False, 0.51, 1e5), (*HARD, "cspa", "greedy")),
-        (Facts(20_000, False, 0.1, 5e7), (*HARD, "voting", "cspa", "greedy")),
-        (Facts(20_001, False, 0.1, 5.1e7), (*HARD, "voting")),
-        (Facts(10**7, False, 0.9, 1e10), HARD),
-        (Facts(2_000, True, 0.0, 1e5), ("shbgf", "smcla", "scspa", "greedy")),
-        (Facts(2_001, True, 0.9, 1e5), ("shbgf", "smcla", "greedy")),
-        (Facts(10**6, True, 0.9, 1e9), ("shbgf", "smcla")),
-    ],
-)
-def test_the_rule(facts, expected):
-    assert choose(facts) == expected
-
-
-def test_the_rule_names_methods_that_are_there():
-    named = {name for line in RULE for name in line.methods}
-    assert named <= set(registry.METHODS) and not any(registry.get(name).combines for name in named)
-
-
-def test_the_rule_is_the_one_in_the_documentation():
-    page = (Path(__file__).parents[2] / "docs" / "design.md").read_text()
-    for line in RULE:
-        assert f"\n| {', '.join(line.methods)}" in page
-
-
-def slow_best(ensemble):
-    """The highest ANMI of a base clustering, its gaps filled by vote, counted on the prepared rows."""
-    rows = prepare(ensemble).ensemble
-    hard = rows if isinstance(rows, Ensemble) else rows.harden()
-    fill = slow_complete if hard is rows else complete
-    return max(anmi(rows, fill(rows, column)) for column in hard.labels.T.astype(np.int32))
+def slow_choice(ensemble, labels, k):
+    """The rule of SPEC 2c, from covariances over all pairs of objects; `labels` by name, of the prepared rows."""
+    scores = {name: anmi(ensemble, found) for name, found in labels.items()}
+    highest = max(scores.values())
+    if 2 * sum(size == k for size in ensemble.sizes) >= len(ensemble.sizes):
+        return next(name for name in labels if scores[name] >= highest - 1e-12)
+    weights = slow_weights(ensemble, 0.3)
+    near = [name for name in labels if scores[name] >= 0.98 * highest]
+    values = {name: slow_covariance(ensemble, labels[name], weights) for name in near}
+    return next(name for name in near if values[name] >= max(values.values()) - 1e-12)
 
 
 @pytest.mark.parametrize("make", [random_table, random_soft])
 @given(seed=seeds)
 @steady
-def test_never_below_the_best_base_clustering(make, seed):
+def test_guarantees(make, seed):
+    """Never more than k clusters; ANMI within 2 % of every candidate and of base clusterings with at most k clusters."""
     ensemble = make(seed)
-    rows = len(prepare(ensemble).ensemble)
-    for k in {None, min(2, rows), min(3, rows)} - {1}:
-        result = partita.consensus(ensemble, "auto", k, seed=seed, fallback="best")
-        assert result.scores["anmi"] >= slow_best(ensemble) - 1e-12
-        assert result.scores["anmi"] >= max(row["anmi"] or 0 for row in result.detail["candidates"]) - 1e-12
+    work = prepare(ensemble)
+    for k in {1, min(2, len(work.ensemble)), min(3, len(work.ensemble))}:
+        result = partita.consensus(ensemble, "auto", k, seed=seed, candidate_labels=True)
+        rows = result.detail["candidates"]
+        assert result.k <= k
+        fitting = [base.anmi for base in base_clusterings(work.ensemble) if base.k <= k]
+        assert result.scores["anmi"] >= NEAR_BEST * max([*fitting, *(row["anmi"] for row in rows)]) - 1e-12
+        assert set(result.candidate_labels) == {row["method"] for row in rows}
+        assert np.array_equal(result.labels, result.candidate_labels[result.detail["chosen"]])
 
 
-@pytest.mark.parametrize("make", [random_table, random_soft])
-@given(seed=seeds)
-@steady
-def test_k_asked_for_is_never_exceeded(make, seed):
-    """By default, the best base clustering with at most k clusters is the measure, and k is kept."""
-    ensemble = make(seed)
-    rows = len(prepare(ensemble).ensemble)
-    for k in {min(2, rows), min(3, rows)} - {1}:
-        result = partita.consensus(ensemble, "auto", k, seed=seed)
-        fitting = [base.anmi for base in base_clusterings(prepare(ensemble).ensemble) if base.k <= k]
-        assert result.k <= k and result.scores["anmi"] >= max(fitting, default=0) - 1e-12
-    whole = partita.consensus(ensemble, "auto", seed=seed)
-    assert whole.scores["anmi"] >= slow_best(ensemble) - 1e-12
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("k", [3, 4])
+def test_the_rule(seed, k):
+    ensemble = noisy(n=40, r=6, k=4, noise=0.3, missing=0.1 * (seed % 2), seed=seed)
+    if seed % 4 > 1:  # base clusterings with different numbers of clusters
+        labels = ensemble.labels.copy()
+        labels[:, ::2] = np.minimum(labels[:, ::2], 2)
+        ensemble = Ensemble.from_labels(labels, missing=-1)
+    work = prepare(ensemble)
+    result = partita.consensus(ensemble, "auto", k, candidate_labels=True)
+    first = [int(np.flatnonzero(work.inverse == i)[0]) for i in range(len(work.ensemble))]
+    labels = {name: found[first] for name, found in result.candidate_labels.items()}
+    assert result.detail["chosen"] == slow_choice(work.ensemble, labels, k)
+    weights = slow_weights(work.ensemble, 0.3)
+    for row in result.detail["candidates"]:
+        assert row["covariance"] == pytest.approx(slow_covariance(work.ensemble, labels[row["method"]], weights))
+    same_k = 2 * sum(size == k for size in work.ensemble.sizes) >= len(work.ensemble.sizes)
+    assert result.detail["rule"].startswith("highest ANMI" if same_k else "largest weighted covariance")
 
 
-def test_the_papers_example():
-    assert partita.consensus(EXAMPLE, "auto", 3).labels.tolist() == BEST
-
-
-def test_k_of_the_best_base_clustering():
-    ensemble = noisy()
-    result = partita.consensus(ensemble, "auto")
-    best = max(base_clusterings(prepare(ensemble).ensemble), key=lambda base: base.anmi)
-    assert result.k == best.k == 4 and result.k_asked is None and result.recipe.k is None
-    assert any(note.startswith("k was not given: 4 clusters, as in base clustering 'c") for note in result.notes)
-
-
-def finer():
-    """Three clusterings of eight clusters that agree: asked for two, no method can agree with them as one of them."""
-    truth = np.arange(64) % 8
-    return Ensemble.from_labels(np.stack([truth, truth[::-1], (truth + 3) % 8], axis=1))
-
-
-def test_a_better_base_clustering_is_the_answer_and_says_so():
-    result = partita.consensus(finer(), "auto", 2, fallback="best")
-    assert result.k == 8 and result.k_asked == 2 and result.scores["anmi"] == pytest.approx(1)
-    note = next(note for note in result.notes if "agrees better" in note)
-    assert "8 clusters instead of 2" in note and "--set fallback=k" in note
-    assert not any("has a higher ANMI" in note for note in result.notes)
-    assert result.detail["chosen"].startswith("base clustering") == (result.detail["candidates"][-1]["k"] == 8)
-    assert result.confidence.min() == pytest.approx(1)
-    polished = partita.polish(result, finer())
-    assert polished.k == 8 and polished.recipe.polish
-
-
-@pytest.mark.parametrize("fallback", ["k", "none"])
-def test_k_can_be_insisted_on(fallback):
-    result = partita.consensus(finer(), "auto", 2, fallback=fallback)
-    assert result.k == 2 and not any("agrees better" in note for note in result.notes)
-    told = [note for note in result.notes if "has a higher ANMI (1.0000" in note and "8 clusters" in note]
-    assert len(told) == 1
-    assert partita.consensus(finer(), "auto", fallback=fallback).k == 8
-    assert partita.consensus(finer(), "auto", 1).k == 1
-
-
-def test_detail_tells_the_rule_and_every_candidate():
-    result = partita.consensus(noisy(missing=0.1), "auto", 4)
-    names = [row["method"] for row in result.detail["candidates"]]
-    assert names == [*HARD, "voting", "cspa", "greedy"] and result.detail["chosen"] in names
-    assert result.detail["rule"][0] == "lwgp, mcla, hbgf: hard labels" and result.recipe.method == "auto"
-    assert result.detail["polish"]["anmi"] == result.scores["anmi"]
+def test_candidates_by_default_and_by_name():
+    ensemble = noisy(missing=0.1)
+    names = [row["method"] for row in partita.consensus(ensemble, "auto", 4).detail["candidates"]]
+    assert names[:3] == HARD
     soft = partita.consensus(noisy_soft(), "auto", 3)
-    assert [row["method"] for row in soft.detail["candidates"]] == ["shbgf", "smcla", "scspa", "greedy"]
+    assert [row["method"] for row in soft.detail["candidates"]][:2] == ["mm", "lwea"]
+    result = partita.consensus(ensemble, "auto", 4, candidates=("mcla", "qmi"))
+    assert [row["method"] for row in result.detail["candidates"]][:2] == ["mcla", "qmi"]
+    assert not result.candidate_labels
+    with pytest.raises(MethodError, match="supra"):
+        partita.consensus(ensemble, "auto", 4, candidates=("supra",))
+    with pytest.raises(MethodError, match="lwae"):
+        partita.consensus(ensemble, "auto", 4, candidates=("lwae",))
+
+
+def test_other_candidates_change_no_candidate():
+    ensemble = noisy(n=200, noise=0.4)
+    alone = partita.consensus(ensemble, "auto", 4, candidates=("lwea",), candidate_labels=True)
+    among = partita.consensus(ensemble, "auto", 4, candidate_labels=True)
+    assert np.array_equal(alone.candidate_labels["lwea"], among.candidate_labels["lwea"])
+
+
+def test_a_base_clustering_is_a_candidate_if_its_anmi_is_the_highest():
+    """Copies of one clustering of three, and one that halves a cluster: with k = 3, nothing agrees better than a copy."""
+    truth = np.arange(90) % 3
+    ensemble = Ensemble.from_labels(
+        np.stack([truth, truth, truth, np.where(truth == 0, np.arange(90) % 2, truth + 2)], 1)
+    )
+    result = partita.consensus(ensemble, "auto", 3, candidates=("hgpa",))
+    base = best_base_clustering(prepare(ensemble).ensemble, 3)
+    assert result.scores["anmi"] >= NEAR_BEST * base.anmi
+    assert best_base_clustering(prepare(ensemble).ensemble, 2) is None
 
 
 def test_finds_the_truth():
     labels, truth = noisy_labels(n=300, r=10, k=5, noise=0.2, missing=0.2)
-    result = partita.consensus(Ensemble.from_labels(labels, missing=-1), "auto")
+    result = partita.consensus(Ensemble.from_labels(labels, missing=-1), "auto", 5)
     assert partita.evaluate(result, truth=truth)["nmi"] > 0.97
+
+
+def test_hard_rows_as_one_hot_rows_give_the_same_partition():
+    ensemble = noisy(n=100, r=8, k=4)
+    soft = partita.consensus(SoftEnsemble.from_hard(ensemble), "auto", 4)
+    assert partita.metrics.ari(soft.labels, partita.consensus(ensemble, "auto", 4).labels) > 0.95

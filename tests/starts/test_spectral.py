@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from partita import Ensemble
+from partita.core.counting import column_scores
 from partita.core.prepare import prepare
 from partita.core.rng import generator
 from partita.metrics import nmi
@@ -80,11 +81,11 @@ def test_transfer_cut_is_the_cut_of_the_whole_graph(seed):
 
 
 def lifted_without_lengths(ensemble, edges, k):
-    degree = spectral.lifted(ensemble, edges[:, None])
+    degree = column_scores(edges[:, None], ensemble, np.zeros(1))
     graph = spectral.overlaps(ensemble, ensemble.counts / degree[:, 0]) * np.outer(edges, edges)
     scale = 1 / np.sqrt(graph.sum(axis=1))
     vectors = spectral.leading(graph * np.outer(scale, scale), k)
-    return spectral.lifted(ensemble, edges[:, None] * scale[:, None] * vectors) / degree
+    return column_scores(edges[:, None] * scale[:, None] * vectors, ensemble, np.zeros(vectors.shape[1])) / degree
 
 
 def test_few_of_many_eigenvectors_by_either_route(monkeypatch):

@@ -32,7 +32,12 @@ class BaseClustering(NamedTuple):
     @property
     def k(self) -> int:
         """How many clusters it has."""
-        return int(np.count_nonzero(np.bincount(self.labels)))
+        return n_clusters(self.labels)
+
+
+def n_clusters(labels: IntArray) -> int:
+    """Return the number of different labels, not counting missing ones."""
+    return int(np.count_nonzero(np.bincount(labels[labels != MISSING])))
 
 
 def best_base(ensemble: Ensemble | SoftEnsemble, k: int | None = None) -> BaseClustering:
@@ -57,7 +62,7 @@ def base_clusterings(
     hard = ensemble if isinstance(ensemble, Ensemble) else ensemble.harden()
     wanted, candidates = eligible(hard, k)
     if max_clusters is not None:
-        candidates = [j for j in candidates if hard.sizes[j] <= max_clusters]
+        candidates = [j for j in candidates if n_clusters(hard.labels[:, j]) <= max_clusters]
     width = int(hard.offsets[-1])
     small = [j for j in candidates if hard.sizes[j] * width <= MOST_CELLS or (hard.labels[:, j] != MISSING).all()]
     chosen = small or candidates[:1]

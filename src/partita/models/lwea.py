@@ -157,9 +157,12 @@ def micro_clusters(
         labels: IntArray = np.arange(len(rows), dtype=np.int32)
         return MicroClusters(labels, _counts(rows, labels, len(rows)), rows.counts)
     points = embed(rows, lifting(rows, cluster_weights, n_vectors))
+    sample, multiplicities = points, rows.counts
     size = max(MIN_SAMPLE, SAMPLE_PER_MICRO_CLUSTER * q)
-    sample, factors = draw_sample(rows.counts, size, rng)
-    centers = best_centers(points[sample], rows.counts[sample] * factors, q, rng, KMEANS_STARTS, KMEANS_MAX_ITER)
+    if len(rows) > size:
+        places, factors = draw_sample(rows.counts, size, rng)
+        sample, multiplicities = points[places], rows.counts[places] * factors
+    centers = best_centers(sample, multiplicities, q, rng, KMEANS_STARTS, KMEANS_MAX_ITER)
     used, nearest = np.unique(nearest_centers(points, centers), return_inverse=True)
     labels = nearest.astype(np.int32)
     sizes = np.bincount(labels, weights=rows.counts, minlength=len(used)).astype(np.float64)
