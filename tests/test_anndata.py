@@ -58,7 +58,7 @@ def test_the_same_as_consensus_of_the_columns(method, k):
     same_result(adata, expected)
     told = adata.uns["consensus"]
     assert told["params"]["method"] == method and told["params"]["seed"] == 3
-    assert told["params"].get("k") == k and told["clusters"] == expected.k
+    assert told["params"].get("k") == expected.k_asked and told["clusters"] == expected.k
     assert told["params"]["keys"].tolist() == columns
     assert told["params"]["fingerprint"] == expected.recipe.fingerprint
     assert told["params"]["partita"] == partita.__version__
@@ -131,8 +131,8 @@ def test_errors():
         partita.anndata.consensus(adata, "leiden_1")
     with pytest.raises(TableError, match=r"column 'depth', row 1: 0\.5"):
         partita.anndata.consensus(adata, ["depth", "leiden_1"])
-    with pytest.raises(ParameterError, match="mm needs the number of clusters"):
-        partita.anndata.consensus(adata, method="mm")
+    with pytest.raises(ParameterError, match="k=500 is more than"):
+        partita.anndata.consensus(adata, method="mm", k=[3, 500])
     for keys in ([], None, 5, [5], ""):
         with pytest.raises(ParameterError, match="names no columns of obs"):
             partita.anndata.consensus(adata, keys)

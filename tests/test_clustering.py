@@ -53,8 +53,18 @@ def test_k_is_found():
     X, truth = blobs(n=90)
     found = partita.cluster(X)
     assert 3 <= found.k <= 5 and adjusted_rand_score(truth, found.labels) > 0.7
-    assert f"k was not given: {found.k} of 2 to 9 clusters, by the BIC of a mixture (select_k, mm)" in found.notes
+    assert found.k_choice.k == found.k and found.notes[0] == f"k = {found.k} was chosen: {found.k_choice.reason}"
     assert partita.cluster(X, method="auto", base_k=3).k == 3
+    assert partita.cluster(X, method="mm").k == found.k
+
+
+@pytest.mark.parametrize("k", [range(2, 5), [2, 4], (3, 4)])
+def test_several_k(k):
+    X, _ = blobs(n=90)
+    found = partita.cluster(X, k, way="restarts", **FEW)
+    assert found.k_asked in k and found.recipe.made["params"]["k"] == (min(k), 4 * max(k))
+    with pytest.raises(ParameterError, match="k=500 is more than"):
+        partita.cluster(X, [2, 500], way="restarts", base_k=3)
 
 
 def test_ids_and_settings():

@@ -23,7 +23,7 @@ from partita.comparing.sharing import shared
 from partita.comparing.working import fit_held
 from partita.core.errors import MethodError, ParameterError, TableError
 from partita.core.progress import reporting
-from partita.report.comparison import comparison_table, left_out, note_lines, verdict
+from partita.report.comparison import as_record, comparison_table, left_out, note_lines, verdict
 
 from .samples import noisy, noisy_labels, noisy_soft
 
@@ -94,7 +94,7 @@ def test_best():
     assert found.methods == ("a", "b") and found.ks == (2, 3, None)
     assert "highest ANMI 0.700 by b at 5 clusters, its own choice" in repr(found)
     told = [row[-1] for row in comparison_table(found).rows]
-    assert told == ["best at k = 2", "", "failed: no", "best of those that find k"]
+    assert told == ["best at k = 2", "", "failed: no", "best of those that infer k"]
     assert verdict(Comparison(rows[2:3])) == ["no method has an ANMI; the remarks tell why"]
 
 
@@ -156,7 +156,7 @@ def test_names_and_patterns(wanted, names):
         ({"ks": [61]}, ParameterError, "k=61 is more than the"),
         ({"ks": []}, ParameterError, "no k is left"),
         ({"ks": "2"}, ParameterError, "not a list of numbers"),
-        ({"ks": [], "methods": "mm", "find_k": True}, MethodError, "none of mm finds"),
+        ({"ks": [], "methods": "mm", "find_k": True}, MethodError, "none of mm infers"),
         ({"workers": 0}, ParameterError, "workers=0"),
         ({"workers": True}, ParameterError, "workers=True"),
         ({"seed": -1}, ParameterError, "seed=-1"),
@@ -180,13 +180,24 @@ def test_ranges_end_at_the_distinct_rows():
 
 def test_methods_that_find_k():
     ensemble = noisy()
-    found = partita.compare(ensemble, [2], "nbce-vb, mm, eac", find_k=True)
+    found = partita.compare(ensemble, [2], "nbce-vb, mm, nbce-cvb", find_k=True)
     assert [(row.method, row.k) for row in found.rows] == [
-        ("nbce-vb", 2), ("mm", 2), ("eac", 2), ("nbce-vb", None), ("eac", None)]  # fmt: skip
+        ("nbce-vb", 2), ("mm", 2), ("nbce-cvb", 2), ("nbce-vb", None), ("nbce-cvb", None)]  # fmt: skip
     assert found.rows[3].clusters == partita.consensus(ensemble, "nbce-vb").k
-    assert found.notes == ("not run without k, which they need: mm",)
-    alone = partita.compare(ensemble, [], "eac", find_k=True)
-    assert figures(alone) == figures(found)[-1:]
+    assert found.notes == ("not run without k, which they do not infer: mm",)
+    alone = partita.compare(ensemble, [], "nbce-cvb", find_k=True)
+    assert figures(alone) == figures(found)[-1:] and alone.k_choice is None
+
+
+def test_the_k_of_the_default_rule_is_marked():
+    ensemble = noisy()
+    found = partita.compare(ensemble, [3, 4], "mcla, voting", workers=1)
+    remarks = [row[-1] for row in comparison_table(found).rows if row[-1]]
+    assert found.k_choice.k == 4 and [" the k of the default rule" in remark for remark in remarks] == [False, True]
+    assert f"k of the default rule: 4; {found.k_choice.reason}" in verdict(found)
+    assert as_record(found)["k_choice"]["k"] == 4
+    default = partita.compare(ensemble, methods="voting", workers=1)
+    assert default.ks == (4,) and default.k_choice == partita.consensus(ensemble).k_choice
 
 
 def test_a_failing_method_is_a_row(monkeypatch):
@@ -348,7 +359,7 @@ def test_command_writes_files(folder):
     ("words", "said"),
     [
         (["-o", "x.txt"], ".csv or .json"),
-        (["--k", "two"], "write a range"),
+        (["--k", "two"], "expected a number"),
         (["--methods", "nobody"], "no method is called 'nobody'"),
         (["--k", "3..2"], "ends before it begins"),
     ],

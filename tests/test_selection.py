@@ -19,7 +19,7 @@ from partita.core.consensus import Consensus
 from partita.core.errors import MethodError, ParameterError
 from partita.datasets import segments_path
 from partita.fitting import Asked
-from partita.selection.criteria import CRITERIA, choose, default_criterion, figures, message_length
+from partita.selection.criteria import CRITERIA, choose, figures, message_length
 from partita.selection.records import Trial
 from partita.selection.stability import agreement, half_subsets, subset_fit
 from tests.graph.test_example import ANSWER, TABLE
@@ -82,7 +82,6 @@ def test_figures_of_a_bound():
     detail = {"objective": -70.0, "bound": -50.0, "free parameters": 10, "alpha": (1.0, 1.0)}
     found = figures(Consensus.hard([0, 1], detail=detail), np.array([30.0, 10.0]))
     assert found == {"free_parameters": 10, "bound": -50.0, "penalised_bound": -50.0 - 5 * math.log(40)}
-    assert default_criterion(Trial(2, **found)) == "bound"
     trials = [Trial(k, k, penalised_bound=value, bound=0.0) for k, value in ((2, -80.0), (3, -60.0), (4, -60.5))]
     choice = choose(trials, "bound")
     assert choice.k == 3 and choice.reason == "the penalised bound is highest at k = 3, 0.5 above k = 4"
@@ -93,15 +92,28 @@ def test_figures_of_a_bound():
 @pytest.mark.parametrize("k", [2, 4])
 def test_planted_k_is_found(seed, k):
     ensemble = noisy(n=200, r=8, k=k, noise=0.25, missing=0.1, seed=seed)
-    by_bic = select_k(ensemble, range(1, 7), repeats=0)
+    by_bic = select_k(ensemble, range(1, 7), criterion="bic", repeats=0)
     assert by_bic.k == k == by_bic.consensus.k and by_bic.criterion == "bic"
-    assert by_bic.preferred["icl"] == k
+    assert by_bic.preferred["icl"] == k == by_bic.preferred["covariance"]
     if seed < 2:
-        assert select_k(ensemble, range(2, 7), "lwgp").k == k
+        assert select_k(ensemble, range(2, 7), "lwgp", criterion="stability").k == k
+
+
+@pytest.mark.parametrize("ks", [None, range(2, 7), [3, 4]])
+def test_the_default_criterion_is_the_rule_of_consensus(ks):
+    ensemble = noisy(n=150, r=6, k=4, noise=0.4)
+    usual = partita.consensus(ensemble, "mm", ks)
+    chosen = select_k(ensemble, ks, repeats=0)
+    assert chosen.criterion == "covariance" and chosen.k == usual.k_asked == 4
+    assert chosen.k_choice == usual.k_choice == chosen.consensus.k_choice and chosen.reason == usual.k_choice.reason
+    assert np.array_equal(chosen.consensus.labels, usual.labels)
+    assert all(0 < trial.covariance < 1 for trial in chosen.trials) and len(chosen.trials) - 4 * (ks is None) <= 5
+    other = select_k(ensemble, ks, criterion="bic", repeats=0)
+    assert other.consensus.k_choice is None and other.k_choice == usual.k_choice
 
 
 def test_reason_names_the_runner_up():
-    chosen = select_k(noisy(n=200, r=8, k=3), range(2, 6), repeats=0)
+    chosen = select_k(noisy(n=200, r=8, k=3), range(2, 6), criterion="bic", repeats=0)
     values = sorted((trial.bic, trial.k) for trial in chosen.trials)
     gap = values[1][0] - values[0][0]
     assert chosen.reason == f"BIC is lowest at k = 3, {gap:.1f} below k = {values[1][1]}"
@@ -196,7 +208,8 @@ def test_seven_objects_by_other_criteria():
     by_stability = select_k(TABLE, range(2, 7), criterion="stability")
     assert by_stability.k == 3 and by_stability.consensus.labels.tolist() == ANSWER
     assert select_k(TABLE, range(2, 7), criterion="mml").k == 3
-    assert select_k(TABLE, range(2, 7)).k == 2  # seven objects do not pay for a third component
+    assert select_k(TABLE, range(2, 7), criterion="bic").k == 2  # seven objects do not pay for a third component
+    assert select_k(TABLE).k == 3 and select_k(TABLE).k_choice.rule == "common k"
 
 
 @pytest.mark.parametrize("method", ["mm", "lwgp", "auto"])
@@ -263,12 +276,12 @@ def test_soft_ensembles_and_methods_without_likelihood():
     chosen = select_k(noisy_soft(n=150), range(2, 5))
     assert chosen.k == 3 and chosen.trials[0].stability is not None
     other = select_k(noisy_soft(), range(2, 5), "shbgf")
-    assert other.criterion == "stability" and other.trials[0].bic is None
+    assert other.criterion == "covariance" and other.k == 3 and other.trials[0].bic is None
 
 
 def test_methods_of_methods_have_no_likelihood():
     chosen = select_k(noisy(), [3, 4], "supra", methods=("mm",), repeats=3)
-    assert chosen.criterion == "stability" and chosen.trials[0].bic is None
+    assert chosen.criterion == "covariance" and chosen.trials[0].bic is None
 
 
 def test_one_cluster_has_no_stability():
@@ -280,16 +293,22 @@ def test_two_clusterings_have_no_stability():
     labels = noisy(r=2).labels
     chosen = select_k(labels, [2, 3])
     assert chosen.trials[0].stability is None and any("at least three clusterings" in note for note in chosen.notes)
-    with pytest.raises(ParameterError, match=r"'stability' needs three clusterings .* there are: anmi"):
-        select_k(labels, [2, 3], "lwgp")
+    with pytest.raises(ParameterError, match=r"'stability' needs three clusterings .* there are: covariance, anmi"):
+        select_k(labels, [2, 3], "lwgp", criterion="stability")
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"criterion": "aic"}, "criterion='aic' is not known; choose one of bic"),
-        ({"criterion": "bic", "method": "lwgp"}, "needs a log-likelihood, .* there are: stability, pac, anmi"),
-        ({"criterion": "bound"}, "needs a variational bound, .* there are: bic, icl, mml, stability, pac, anmi"),
+        ({"criterion": "aic"}, "criterion='aic' is not known; choose one of covariance, bic"),
+        (
+            {"criterion": "bic", "method": "lwgp"},
+            "needs a log-likelihood, .* there are: stability, pac, covariance, anmi",
+        ),
+        (
+            {"criterion": "bound"},
+            "needs a variational bound, .* there are: bic, icl, mml, stability, pac, covariance, anmi",
+        ),
         ({"criterion": "stability", "repeats": 0}, "repeats >= 2"),
         ({"repeats": -1}, "repeats=-1"),
         ({"repeats": 1.5}, "repeats=1.5"),
@@ -330,8 +349,10 @@ def test_a_range_with_steps_is_cut(ks, tried, left):
 
 def test_edges_of_the_range_are_told():
     ensemble = noisy(n=200, r=8, k=4)
-    assert any("largest that was tried" in note for note in select_k(ensemble, [2, 3], repeats=0).notes)
-    assert any("smallest that was tried" in note for note in select_k(ensemble, [5, 6], repeats=0).notes)
+    for ks, end in (([2, 3], "largest"), ([5, 6], "smallest")):
+        by_bic = select_k(ensemble, ks, criterion="bic", repeats=0)
+        assert any(f"{end} that was tried" in note for note in by_bic.notes)
+        assert any(f"{end} of the given numbers" in note for note in select_k(ensemble, ks, repeats=0).notes)
 
 
 def mm_that(monkeypatch, act):
@@ -437,7 +458,8 @@ SEGMENTS = (segments_path(), "--id", "customer")
 def test_command_table_reason_and_csv():
     done = invoke(*SEGMENTS, "--k", "2..6", "--repeats", 3)
     assert done.exit_code == 0 and "recommended" in done.stdout and "BIC" in done.stdout
-    assert "recommended: k = 4; BIC is lowest at k = 4" in done.stderr and "by other criteria: icl 4" in done.stderr
+    assert "recommended: k = 4; 4 of 6 clusterings have exactly 4 clusters" in done.stderr
+    assert "by other criteria: bic 4, icl 4" in done.stderr
     rows = list(csv.DictReader(invoke(*SEGMENTS, "--k", "2,4,6", "--repeats", 0, "--csv", "-q").stdout.splitlines()))
     assert [row["k"] for row in rows] == ["2", "4", "6"] and "stability" not in rows[0]
     assert [row["remark"] for row in rows] == ["", "recommended", ""]
@@ -445,7 +467,7 @@ def test_command_table_reason_and_csv():
 
 def test_command_json_and_files(tmp_path):
     table, picture, record = tmp_path / "t.csv", tmp_path / "curves.png", tmp_path / "t.json"
-    words = (*SEGMENTS, "--k", "3..5", "-m", "lwgp", "--repeats", 4)
+    words = (*SEGMENTS, "--k", "3..5", "-m", "lwgp", "--repeats", 4, "--criterion", "stability")
     done = invoke(*words, "-o", table, "--plot", picture, "--json", "-q")
     found = json.loads(done.stdout)
     assert done.exit_code == 0 and done.stderr == "" and found["k"] == 4 and found["criterion"] == "stability"
@@ -459,9 +481,9 @@ def test_command_json_and_files(tmp_path):
     ("words", "expected"),
     [
         (["--k", "9..4"], "--k 9..4: the range ends before it begins"),
-        (["--k", "two"], "--k two: write a range such as 2..10"),
-        (["--k", "2..x"], "--k 2..x: write a range"),
-        (["--k", "2,,3"], "--k 2,,3: write a range"),
+        (["--k", "two"], "--k two: expected a number such as 4, a range such as 2..10"),
+        (["--k", "2..x"], "--k 2..x: expected a number"),
+        (["--k", "2,,3"], "--k 2,,3: expected a number"),
         (["--k", "400"], "k=400 is more than the 217 distinct rows"),
         (["--k", "0..3"], "k=0 is less than 1"),
         (["--k", "1..99999999999999999999"], "k = 1 to 99999999999999999999 are more than any table has rows"),
@@ -480,7 +502,7 @@ def test_command_mistakes(words, expected):
 
 def test_an_unknown_criterion_is_refused_before_the_file_is_read():
     done = invoke("nowhere.csv", "--criterion", "foo")
-    assert done.exit_code == 1 and "criterion='foo' is not known; choose one of bic" in str(done.exception)
+    assert done.exit_code == 1 and "criterion='foo' is not known; choose one of covariance" in str(done.exception)
 
 
 def test_command_interrupted(monkeypatch):
@@ -502,7 +524,6 @@ def test_command_says_a_note_once():
 
 def test_criteria_name_fields():
     assert all(hasattr(Trial(2), rule.field) for rule in CRITERIA.values())
-    assert not any(default_criterion(Trial(2, **known)) == "anmi" for known in ({}, {"anmi": 1.0}, {"bic": 1.0}))
 
 
 def test_weights_leave_clusterings_out():

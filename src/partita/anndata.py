@@ -29,7 +29,7 @@ _READING = ("missing", "weights")
 def consensus(
     adata: Any,
     keys: str | Sequence[str] = "leiden_*",
-    k: int | None = None,
+    k: Any = None,
     key_added: str = "consensus",
     *,
     method: str = "auto",
@@ -48,7 +48,8 @@ def consensus(
         of these. A name that is there counts as a name. They are taken in the order of `obs`; what this function wrote
         is never fitted by a pattern.
     k
-        The number of clusters; optional for methods that find it, such as "auto".
+        The number of clusters, a range or a list of them to choose from; if omitted, it is chosen as in
+        `partita.consensus`.
     key_added
         What the result is called: `obs[key_added]`, a categorical with the clusters "0", "1", …, empty where nothing
         is known of an object; `obs[f"{key_added}_confidence"]`; `obsm[f"{key_added}_membership"]` where the method has

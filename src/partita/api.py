@@ -21,7 +21,7 @@ from partita.polishing import polish as polished
 def consensus(
     ensemble: Any,
     method: str = "auto",
-    k: int | None = None,
+    k: Any = None,
     *,
     seed: int | None = 0,
     threads: int | None = None,
@@ -37,8 +37,10 @@ def consensus(
         An `Ensemble` or `SoftEnsemble`, or any table that `Ensemble.from_labels` takes: objects in rows.
     method
         A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best.
-    k
-        The number of clusters; optional for methods that find it, such as "auto".
+    k : int, range or list of int, optional
+        The number of clusters. Of several numbers one is chosen by the default rule, and if k is omitted, the rule
+        chooses freely; `k_choice` of the result has the reason. Methods that infer the number of clusters (nbce-cvb,
+        nbce-gibbs, nbce-vb) do so if k is omitted. See docs/choose-k.md.
     seed
         Fixes every random choice; None draws a new seed, which the recipe records.
     threads

@@ -1,6 +1,5 @@
 """cluster(): features in, an ensemble made of them, its consensus out."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -13,23 +12,21 @@ from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError
 from partita.core.features import Features, as_features
+from partita.core.method import is_several
 from partita.core.soft import AnyEnsemble
 from partita.fitting import Asked
 from partita.generate.making import Made, Making
-from partita.selection import select_k
 
 WAY: Final = "uspec"
 METHOD: Final = "lwgp"
 SCALE: Final = "standard"
 WIDEST: Final = 4
 """Members have up to so many times the clusters asked for."""
-MOST_TRIED: Final = 20
-"""The largest k that is tried where none is given and the method does not find it."""
 
 
 def cluster(
     X: Any,
-    k: int | None = None,
+    k: Any = None,
     *,
     way: str = WAY,
     method: str = METHOD,
@@ -44,9 +41,9 @@ def cluster(
     ----------
     X
         (n, d) finite numbers, objects in rows: an array, nested lists, a dataframe, a small sparse matrix.
-    k
-        The number of clusters. Left out, a method that finds it does; for others the k of lowest BIC is taken, by
-        `select_k` with "mm" over 2 to √n, at most 20, and a note says so.
+    k : int, range or list of int, optional
+        The number of clusters. If several are given or k is omitted, it is chosen from the base clusterings as in
+        `consensus`.
     way
         How the ensemble is made, as in `make_ensemble`.
     method
@@ -59,8 +56,9 @@ def cluster(
         At most so many threads; the result does not depend on it.
     **params
         Settings of the way and of its base clusterer, such as `members` (20), `base`, `scale` ("standard": every
-        feature counts alike; "none": as they are); `base_k` is the number of clusters of each member or a range of it,
-        left out k to 4 k, or what the way does without k.
+        feature counts alike; "none": as they are); `base_k` is the number of clusters of each member or a range of it.
+        Default: k to 4 k (from the smallest to 4 times the largest if several are given), or what the way does
+        without k.
 
     The result is that of `make_ensemble` and then `consensus`, and its recipe tells both.
 
@@ -77,12 +75,12 @@ class Clustering:
     making: Making
     method: str
     settings: Mapping[str, Any]
-    k: int | None
+    k: Any
 
     @classmethod
     def of(
         cls,
-        k: int | None,
+        k: Any,
         names: tuple[str, str],
         params: Mapping[str, Any] | None,
         settings: Mapping[str, Any] | None,
@@ -94,8 +92,10 @@ class Clustering:
         if "k" in given:
             raise ParameterError(f"k={given['k']!r} is no setting of a way here; base_k is what its members have")
         base_k = given.pop("base_k", None)
-        if base_k is None and isinstance(k, (int, np.integer)) and k >= 1:
-            base_k = (int(k), WIDEST * int(k))
+        k = list(k) if is_several(k) and not isinstance(k, range) else k
+        numbers = [number for number in (k if is_several(k) else (k,)) if isinstance(number, (int, np.integer))]
+        if base_k is None and numbers and min(numbers) >= 1:
+            base_k = (int(min(numbers)), WIDEST * int(max(numbers)))
         making = Making.of(way, {"scale": SCALE, "k": base_k, **given}, seed)
         Asked.of(method, settings or {}, making.seed)
         if making.options.soft:
@@ -110,24 +110,9 @@ class Clustering:
         made = self.making.on(features, threads)
         if made.interrupted:
             raise KeyboardInterrupt
-        k, notes = self.k, tuple[str, ...]()
-        if k is None and registry.get(self.method).chooses_k is False:
-            k, notes = self._found_k(made.ensemble, threads)
-        _check_told_apart(k, made.ensemble)
-        found = consensus(made.ensemble, self.method, k, seed=self.making.seed, threads=threads, **self.settings)
-        return made, self._recorded(replace(found, notes=found.notes + notes), features)
-
-    def _found_k(self, ensemble: AnyEnsemble, threads: int | None) -> tuple[int, tuple[str, ...]]:
-        """The number of clusters of lowest BIC."""
-        rows = len(ensemble.distinct.first)
-        tried = range(min(2, rows), min(max(2, math.isqrt(len(ensemble))), MOST_TRIED, rows) + 1)
-        chosen = select_k(ensemble, tried, "mm", criterion="bic", repeats=0, seed=self.making.seed, threads=threads)
-        if chosen.interrupted:
-            raise KeyboardInterrupt
-        note = (
-            f"k was not given: {chosen.k} of {tried[0]} to {tried[-1]} clusters, by the BIC of a mixture (select_k, mm)"
-        )
-        return chosen.k, (note,)
+        _check_told_apart(self.k, made.ensemble)
+        found = consensus(made.ensemble, self.method, self.k, seed=self.making.seed, threads=threads, **self.settings)
+        return made, self._recorded(found, features)
 
     def _recorded(self, found: Consensus, features: Features) -> Consensus:
         """The consensus with a recipe that tells of the ensemble, too."""
@@ -148,7 +133,7 @@ def _check_takes_soft(way: str, method: str) -> None:
         )
 
 
-def _check_told_apart(k: int | None, ensemble: AnyEnsemble) -> None:
+def _check_told_apart(k: Any, ensemble: AnyEnsemble) -> None:
     """Refuse more clusters than the base clusterings can give, in words of features instead of rows."""
     groups = len(ensemble.distinct.first)
     if isinstance(k, (int, np.integer)) and k > groups:

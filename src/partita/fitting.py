@@ -1,19 +1,21 @@
-"""Fitting: a method, its settings, its seed and the table it works on; everything of a fit but k."""
+"""Fitting: a method, its settings, its seed and the table it works on; the number of clusters is resolved here."""
 
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from partita import registry
+from partita._default_k import canonical_table, choose_k
 from partita.core import params as settings
 from partita.core.consensus import Consensus, restore
 from partita.core.ensemble import Ensemble
 from partita.core.interrupts import finishing
-from partita.core.method import Method, checked_k, suited
+from partita.core.k_choice import KChoice
+from partita.core.method import Method, checked_number, checked_numbers, is_several, suited
 from partita.core.prepare import Prepared, prepare
 from partita.core.recipe import Recipe
 from partita.core.rng import generator, resolve_seed
-from partita.core.soft import SoftEnsemble, as_ensemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
 from partita.core.types import FrozenDict
 from partita.metrics.scoring import scored
 from partita.version import __version__
@@ -39,7 +41,12 @@ class Asked:
         """The same for one table, prepared."""
         given = as_ensemble(table)
         work = suited(given, self.method, self.name)
-        return Fitting(self, given, prepare(work, self.method.compresses and (self.compress or self.method.together)))
+        return Fitting(self, given, prepare(work, self.compresses))
+
+    @property
+    def compresses(self) -> bool:
+        """Whether the method gets unique rows with multiplicities."""
+        return self.method.compresses and (self.compress or self.method.together)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,16 +63,48 @@ class Fitting:
         single = self.asked.method.balanced and not self.asked.compress
         return len(self.work.ensemble if single else self.work.ensemble.distinct.first)
 
-    def fit(self, k: int | None) -> Consensus:
-        """The result for the prepared rows, with ANMI, confidence, model and recipe."""
+    def fit(self, k: Any = None) -> Consensus:
+        """Return the result for the prepared rows, with ANMI, confidence, model and recipe.
+
+        Parameters
+        ----------
+        k : int, range, list of int or None
+            The number of clusters. Of several numbers, `choose_k` chooses one; if k is None, it chooses freely, unless
+            the method infers the number of clusters itself.
+        """
         asked = self.asked
-        clusters = checked_k(k, self.rows, asked.method, asked.name)
+        clusters, choice, notes = self.number_of_clusters(k)
         result = asked.method.fit(self.work.ensemble, clusters, asked.options, generator(asked.seed))
         used = FrozenDict(dataclasses.asdict(asked.options))
         recipe = Recipe(asked.name, used, clusters, asked.seed, __version__, self.given.fingerprint, asked.compress)
+        fields: dict[str, Any] = {
+            "k_asked": clusters,
+            "k_choice": choice,
+            "notes": (*notes, *result.notes),
+            "recipe": recipe,
+        }
         with finishing():
-            result = dataclasses.replace(result, k_asked=clusters, recipe=recipe)
-            return scored(result, self.work.ensemble, asked.method.by_estimate)
+            return scored(dataclasses.replace(result, **fields), self.work.ensemble, asked.method.by_estimate)
+
+    def number_of_clusters(self, k: Any) -> tuple[int | None, KChoice | None, tuple[str, ...]]:
+        """Return the number of clusters to fit, the choice if there was one, and notes on it."""
+        if k is None and self.asked.method.chooses_k:
+            return None, None, ()
+        if k is not None and not is_several(k):
+            return checked_number(k, self.rows), None, ()
+        table = self.k_table()
+        numbers, notes = (None, []) if k is None else checked_numbers(k, len(table))
+        if numbers is not None and len(numbers) == 1:
+            return numbers[0], None, tuple(notes)
+        choice = choose_k(table, numbers)
+        return choice.k, choice, (*choice.sentences(), *notes)
+
+    def k_table(self) -> AnyEnsemble:
+        """Return the table from which k is chosen; it does not depend on the method or on `compress`."""
+        table: AnyEnsemble = self.work.ensemble
+        if isinstance(self.given, Ensemble) and isinstance(table, Ensemble) and self.asked.compresses:
+            return table
+        return canonical_table(self.given)
 
     def emptied(self) -> "Fitting":
         """Only the way back, so that the prepared rows can be freed."""

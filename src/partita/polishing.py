@@ -9,7 +9,7 @@ from partita.core.columns import code_labels
 from partita.core.consensus import Consensus, restore, usual_notes
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length, places_of
-from partita.core.method import checked_k, suited
+from partita.core.method import checked_number, suited
 from partita.core.prepare import Prepared, prepare
 from partita.core.recipe import Recipe
 from partita.core.soft import as_ensemble
@@ -52,7 +52,7 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
         wanted = max(result.k_asked, result.k) if k is None and result.k_asked is not None else k
         if _parted(result.labels, work):
             work = prepare(suited(given, METHOD, "polish"), compress=False)
-        asked = checked_k(wanted, len(work.ensemble), METHOD, "polish")
+        asked = None if wanted is None else checked_number(wanted, len(work.ensemble))
         if asked is not None and result.k > asked:
             raise ParameterError(f"labels have {result.k} clusters, more than k={asked}; give a larger k, or none")
         start = _start(result.labels, work)
@@ -62,6 +62,7 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
         rows = Consensus.hard(
             start,
             k_asked=result.k_asked if k is None else asked,
+            k_choice=result.k_choice if k is None else None,
             trace=result.trace,
             converged=result.converged,
             scores=result.scores,

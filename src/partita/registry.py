@@ -54,7 +54,9 @@ def summary(name: str) -> str:
 
 
 def methods() -> list[dict[str, Any]]:
-    """Every method with what it takes and claims, a row each.
+    """Return one row per method with what it takes and claims.
+
+    "k" is what happens if no number of clusters is given: "inferred" by the method, or "chosen" by the default rule.
 
     >>> [row["name"] for row in methods()][:2]
     ['auto', 'cspa']
@@ -68,7 +70,7 @@ def _row(name: str, method: Method) -> dict[str, Any]:
         "summary": summary(name),
         "takes": "hard" if method.takes is Ensemble else "hard, soft",
         "missing labels": method.handles_missing,
-        "k": {True: "optional", False: "required", None: "depends"}[method.chooses_k],
+        "k": "inferred" if method.chooses_k else "chosen",
         "random": not method.deterministic,
         "new objects": method.predicts,
         "sites": ", ".join(method.splits) or "no",

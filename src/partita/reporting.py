@@ -1,7 +1,7 @@
 """write_report(): fit, diagnose, and put everything on one page."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from partita.api import consensus
 from partita.core import params as settings
 from partita.core.consensus import Consensus
 from partita.core.errors import ParameterError, PartitaError
+from partita.core.method import is_several
 from partita.core.params import setting
 from partita.core.progress import steps
 from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
@@ -24,10 +25,9 @@ from partita.report.gathering import Beside, Found, check_given, gather
 from partita.report.html.page import page
 from partita.selection import Selection, select_k
 
-KS: Final = range(2, 11)
-"""Numbers of clusters that are tried where none was given and the method cannot find one."""
 SELECTING: Final = "mm"
-"""What tries the numbers of clusters for methods made of methods: one fit of it is quick, and it has a likelihood."""
+"""The method that is fitted to several numbers of clusters in place of `auto` and `supra`: it is fast and has a
+likelihood."""
 FAILURES: Final = (PartitaError, ArithmeticError, MemoryError, RuntimeError, np.linalg.LinAlgError)
 MOST_ROWS: Final = 300_000
 """Distinct rows beyond which only the quickest methods are compared."""
@@ -51,7 +51,7 @@ class ReportOptions:
     coordinates: Any = setting(None, "(n, 2) where objects lie, such as UMAP gives; NaN where unknown")
     names: Any = setting(("x", "y"), "what the two coordinates are called")
     compare: Any = setting("auto", 'other methods to show: "auto" for a few that suit the table, "none", or names')
-    criterion: str | None = setting(None, "what chooses k, as in select_k")
+    criterion: str | None = setting(None, "criterion that chooses among several k, as in select_k")
     repeats: int = setting(10, "random halves of the clusterings that stability compares, as in select_k", low=0)
     seed: int = setting(0, "fixes every random choice", low=0)
     params: Any = setting(None, "the method's own settings, a dictionary")
@@ -75,11 +75,10 @@ def write_report(path: Any, ensemble: Any, k: Any = None, method: str = "auto", 
         As for `partita.consensus`.
     k
         The number of clusters; or several to try, such as `range(2, 11)`, of which `partita.select_k` recommends one.
-        Left out, the method finds it if it can ("auto" takes that of the base clustering which agrees best with all),
-        else 2 to 10 are tried.
+        If omitted, it is chosen as in `partita.consensus`; with `criterion`, by `partita.select_k`.
     method
         A name from `partita.methods()`. Where several k are tried and the method is made of others ("auto", "supra"),
-        `mm` chooses k and the method then fits it.
+        `mm` is fitted to all of them and the method to the recommended one.
     **options
         Fields of `partita.reporting.ReportOptions`: truth, coordinates, compare, criterion, repeats, seed, params,
         threads, title and others.
@@ -111,15 +110,14 @@ def make_report(ensemble: AnyEnsemble, k: Any, method: str, options: ReportOptio
 def _fitted(
     ensemble: AnyEnsemble, k: Any, method: str, options: ReportOptions
 ) -> tuple[Consensus, Selection | None, str]:
-    """The consensus, the choice of k if there was one, and in a sentence how k came about."""
+    """The consensus, the selection of k if several were tried, and a sentence on how k was chosen."""
     chosen = registry.get(method)
-    several = isinstance(k, Iterable) and not isinstance(k, (str, bytes))
-    if not several and (k is not None or chosen.chooses_k is not False):
+    if not is_several(k) and (k is not None or options.criterion is None):
         result = _fit(ensemble, k, method, options)
         return result, None, _how(result, k, method)
     by = SELECTING if chosen.combines else method
     selection = select_k(
-        ensemble, k if several else KS, by, criterion=options.criterion, repeats=options.repeats, seed=options.seed,
+        ensemble, k, by, criterion=options.criterion, repeats=options.repeats, seed=options.seed,
         **({} if by != method else options.params or {}),
     )  # fmt: skip
     if selection.interrupted:
@@ -129,8 +127,8 @@ def _fitted(
     said = said if tried > 1 else f"The number of clusters, {selection.k}, is the only one that was tried."
     if by == method:
         return _whole(selection.consensus), selection, said
-    result = _fit(ensemble, selection.k, method, options)
-    return result, selection, f"{said} ({by} chose the number, {method} then found the clusters.)"
+    result = replace(_fit(ensemble, selection.k, method, options), k_choice=selection.consensus.k_choice)
+    return result, selection, f"{said} ({by} was fitted to every number, {method} then found the clusters.)"
 
 
 def _fit(ensemble: AnyEnsemble, k: int | None, method: str, options: ReportOptions) -> Consensus:
@@ -144,14 +142,15 @@ def _whole(result: Consensus) -> Consensus:
     return result
 
 
-def _how(result: Consensus, k: int | None, method: str) -> str:
+def _how(result: Consensus, k: Any, method: str) -> str:
     if k is not None:
         more = "" if result.k == k else f"; {result.k} {'was' if result.k == 1 else 'were'} found"
         return f"The number of clusters, {k}, was given{more}."
-    told = [note for note in result.notes if note.startswith("k was not given")]
-    if told:
-        return told[0].replace("k was not given: ", "The number of clusters was not given: ") + "."
-    return f"The number of clusters was not given; {method} found it."
+    if result.k_choice is None:
+        return f"The number of clusters was not given; {method} inferred it."
+    return (
+        f"The number of clusters was not given; the default rule chose {result.k_choice.k}: {result.k_choice.reason}."
+    )
 
 
 def rival_names(compare: Any) -> tuple[str, ...] | None:

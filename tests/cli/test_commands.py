@@ -172,7 +172,9 @@ BAD = {
     "transposed": (["run", "wide.csv", "--no-header"], "--transpose"),
     "k too large": (["run", "good.csv", "-k", "99"], "k=99"),
     "k zero": (["run", "good.csv", "-k", "0"], "k=0"),
-    "k missing": (["run", "good.csv", "-m", "qmi"], "--k"),
+    "k not a number": (["run", "good.csv", "-k", "two"], "--k two: expected a number such as 4"),
+    "one k too large": (["run", "good.csv", "-k", "2,900"], "k=900 is more than"),
+    "k backwards": (["run", "good.csv", "-k", "9..2"], "the range ends before it begins"),
     "unknown method": (["run", "good.csv", "-m", "votin"], "did you mean 'voting'"),
     "unknown setting": (["run", "good.csv", "-k", "2", "--set", "restart=3", "-m", "qmi"], "did you mean 'restarts'"),
     "bad setting": (["run", "good.csv", "-k", "2", "--set", "restarts=many", "-m", "qmi"], "restarts='many'"),
@@ -239,9 +241,7 @@ def test_unwritable_folder(mistakes):
     assert done.returncode == 1 and "locked" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "words", [["run"], ["nonsense"], ["run", "x.csv", "--nonsense"], ["run", "x.csv", "--k", "two"]]
-)
+@pytest.mark.parametrize("words", [["run"], ["nonsense"], ["run", "x.csv", "--nonsense"]])
 def test_wrong_usage_is_exit_2(words):
     assert partita(*words).returncode == 2
 

@@ -86,7 +86,7 @@ MISTAKES = {
     "scheduler of nothing": (["labels", "--scheduler", "tcp://x:1", "-o", "x.csv"], "is for engine dask"),
     "csv": (["t.csv", "--stream", "-o", "x.csv"], "only Parquet and NPY files can be read in blocks"),
     "minus one": (["minus.npy", "--stream", "-o", "x.csv"], "minus.npy: column 'c1', row 3: -1 may be a label"),
-    "no k": (["all.npy", "--fit", "sample", "-m", "mm", "-o", "x"], "mm needs the number of clusters; give k (--k)"),
+    "bad k": (["all.npy", "--fit", "sample", "-m", "mm", "--k", "2..x", "-o", "x"], "--k 2..x: expected a number"),
     "no place": (["labels", "--id", "who", "-o", "no/x.csv"], "no/x.csv.parts: cannot make this folder"),
 }
 

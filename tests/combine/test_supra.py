@@ -96,10 +96,10 @@ def test_refused_lists(methods, words):
         run(noisy(), methods=methods)
 
 
-def test_k_is_optional_where_every_candidate_finds_it():
-    assert run(noisy(), None, ("voting", "greedy")).k == 4
-    with pytest.raises(ParameterError, match=r"its candidate lwgp needs the number of clusters; give k"):
-        run(noisy(), None, ("voting", "lwgp"))
+def test_candidates_get_the_k_that_was_chosen():
+    result = run(noisy(), None, ("voting", "nbce-vb"))
+    assert result.k_asked == result.k_choice.k == 4
+    assert all(row["k"] == 4 for row in result.detail["candidates"])
 
 
 def test_candidates_that_refuse_are_recorded():

@@ -205,7 +205,7 @@ def check_finds_the_truth_behind_noise(name: str, method: Method) -> None:
 
 
 def check_extreme_k(name: str, method: Method) -> None:
-    """One cluster, and as many as there are distinct rows; more, fewer than one, or none when needed is refused."""
+    """One cluster, and as many as there are distinct rows; more or fewer than one is refused."""
     ensemble = sample(method, n=12)
     rows = len(ensemble.distinct.first)
     assert run(name, ensemble, 1).k == 1
@@ -215,16 +215,31 @@ def check_extreme_k(name: str, method: Method) -> None:
             run(name, ensemble, k)
 
 
-def check_chooses_k(name: str, method: Method) -> None:
-    """A method that claims to find k works without it."""
+def check_infers_k(name: str, method: Method) -> None:
+    """A method that infers the number of clusters works without it."""
     result = run(name, sample(method), None)
-    assert result.k >= 1 and result.k_asked is None
+    assert result.k >= 1 and result.k_asked is None and result.k_choice is None
 
 
-def check_needs_k(name: str, method: Method) -> None:
-    """A method that does not claim it, as it is set by default, asks for k."""
-    with pytest.raises(ParameterError, match="give k"):
-        run(name, sample(method), None)
+def check_k_is_chosen(name: str, method: Method) -> None:
+    """Every other method gets the k of the default rule, and the result has the choice."""
+    result = run(name, sample(method), None)
+    assert result.k_asked == result.k_choice.k == K
+    assert np.array_equal(result.labels, run(name, sample(method), K).labels)
+    assert f"k = {K} was chosen: {result.k_choice.reason}" in result.notes
+
+
+def check_k_is_chosen_among_several(name: str, method: Method) -> None:
+    """Of several numbers of clusters the default rule chooses one."""
+    result = run(name, sample(method), range(2, K))
+    assert result.k_asked == result.k_choice.k and 2 <= result.k_asked < K
+
+
+def check_one_cluster(name: str, method: Method) -> None:
+    """Independent clusterings are one cluster by every method."""
+    labels = np.random.default_rng(0).integers(0, 2, (40, 4))
+    result = run(name, Ensemble.from_labels(labels), [1, 2])
+    assert result.k == result.k_asked == 1 and result.k_choice.rule == "no structure"
 
 
 def check_trace_is_monotone(name: str, method: Method) -> None:
@@ -443,8 +458,10 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_returns_unanimous_ensemble, always),
     (check_finds_the_truth_behind_noise, lambda method: method.sees_through_noise),
     (check_extreme_k, always),
-    (check_chooses_k, lambda method: method.chooses_k is True),
-    (check_needs_k, lambda method: not method.chooses_k),
+    (check_infers_k, lambda method: method.chooses_k),
+    (check_k_is_chosen, lambda method: not method.chooses_k),
+    (check_k_is_chosen_among_several, always),
+    (check_one_cluster, always),
     (check_trace_is_monotone, lambda method: method.monotone is not None),
     (check_predicts, always),
     (check_places_soft_rows, takes_soft),

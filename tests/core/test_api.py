@@ -19,7 +19,7 @@ every_method = pytest.mark.parametrize("method", METHODS)
 
 
 @every_method
-@pytest.mark.parametrize("k", [0, -3, 2.0, "2", 99, [2], float("nan"), 1.5])
+@pytest.mark.parametrize("k", [0, -3, 2.0, "2", 99, [2.5], [2, 99], float("nan"), 1.5])
 def test_bad_k(method, k):
     with pytest.raises(ParameterError, match="k="):
         partita.consensus(TABLE, method, k)
@@ -209,7 +209,7 @@ def test_methods_are_listed():
     for row in rows:
         keys = {"name", "summary", "takes", "missing labels", "k", "random", "new objects", "sites", "cite"}
         assert set(row) == keys and set(row["sites"].split(", ")) <= {"rows", "columns", "no"}
-        assert row["k"] in ("optional", "required", "depends")
+        assert row["k"] in ("inferred", "chosen")
         assert row["new objects"] in ("memberships", "labels", "approximate")
 
 

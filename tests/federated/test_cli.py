@@ -123,7 +123,7 @@ def test_certificates(tmp_path):
         ('method = "mm"', 'methods = "mm"', "'methods' is unknown; did you mean 'method'?"),
         ('method = "mm"', 'method = "hgpa"', "hgpa cannot be divided by rows"),
         ('["a", "b", "c"]', '["a", "b"]', "with 2 sites"),
-        ("k = 3", "", "mm needs the number of clusters"),
+        ("k = 3", "", "mm needs one number of clusters"),
         ("ca.pem", "cb.pem", "cb.pem: the authority cannot be read"),
         ("coordinator.key", "a.key", "a.key: is not the key of coordinator.pem"),
     ],
@@ -172,4 +172,4 @@ def test_every_command_has_help():
 def test_a_mistake_is_one_line_of_the_real_command(table):
     command = [sys.executable, "-m", "partita", "federate", "simulate", str(table), "--id", "who", "--rows", "2"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    refused(Done(done.returncode, done.stdout, done.stderr), "mm needs the number of clusters")
+    refused(Done(done.returncode, done.stdout, done.stderr), "mm needs one number of clusters")

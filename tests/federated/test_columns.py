@@ -277,7 +277,7 @@ def test_two_sites_are_refused_with_the_reason():
     ("more", "match"),
     [
         ({"method": "qmi"}, "qmi cannot be divided by columns"),
-        ({"k": None}, "needs the number of clusters"),
+        ({"k": None}, "needs one number of clusters"),
         ({"settings": {"max_inner": 5}, "method": "bce-vb"}, "max_inner stays 1"),
         ({"settings": {"start": "random"}}, "beside the method's settings"),
         ({"protocol": "paper"}, "protocol=paper is for bce-vb"),

@@ -132,37 +132,13 @@ def test_more_rows_than_a_block(linkage):
     assert result.detail["cut height"] == pytest.approx(0.5, abs=1e-6)
 
 
-def test_longest_lifetime_by_hand():
-    """Three pairs at 0.25, two of them joined at 0.5, all at 1: cut between 0.5 and 1 leaves two clusters."""
+def test_cut_by_hand():
+    """Three pairs at 0.25, two of them joined at 0.5, all at 1: two clusters are cut between 0.5 and 1."""
     labels = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 2, 2], [0, 0, 2, 3], [5, 5, 5, 5], [5, 5, 5, 6]]
-    result = partita.consensus(labels, "eac")
-    assert result.labels.tolist() == [0, 0, 0, 0, 1, 1] and result.k_asked is None
+    result = partita.consensus(labels, "eac", 2)
+    assert result.labels.tolist() == [0, 0, 0, 0, 1, 1]
     assert result.detail["merge heights"] == pytest.approx((0.25, 0.25, 0.25, 0.5, 1.0))
-    assert result.detail["cut height"] == pytest.approx(0.5) and result.detail["lifetime"] == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("heights", "repeated", "made"),
-    [
-        ([], False, 0),
-        ([0.2, 0.3, 0.8, 0.9], False, 2),
-        ([0.2, 0.4, 0.6], False, 2),  # equal lifetimes: fewer clusters
-        ([0.7, 0.8, 0.9], False, 2),
-        ([0.7, 0.8, 0.9], True, 0),  # objects with the same labels were merged at 0
-        ([0.5, 0.5], False, 2),
-        ([1.0, 1.0], False, 0),
-        ([1.0, 1.0], True, 0),
-        ([0.0, 0.0], True, 2),
-    ],
-)
-def test_longest_lived(heights, repeated, made):
-    assert eac.longest_lived(np.array(heights), repeated) == made
-
-
-def test_lifetime_finds_k_behind_noise():
-    labels, truth = noisy_labels(n=300, r=12, k=5, noise=0.25)
-    result = partita.consensus(Ensemble.from_labels(labels), "eac")
-    assert result.k == 5 and same_partition(result.labels, truth)
+    assert result.detail["cut height"] == pytest.approx(0.5)
 
 
 def test_nothing_known_in_both_is_nothing_shared():

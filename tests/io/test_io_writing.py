@@ -117,6 +117,7 @@ def test_json_is_strict(tmp_path):
         "recipe",
         "k",
         "k_asked",
+        "k_choice",
         "scores",
         "notes",
         "converged",

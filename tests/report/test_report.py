@@ -86,14 +86,19 @@ def test_same_call_same_bytes(tmp_path):
 
 def test_how_k_came_about(tmp_path):
     ensemble = noisy(n=60, r=6, k=3, noise=0.1)
-    _, text = made(tmp_path, ensemble)
-    assert "The number of clusters was not given: 3 clusters, as in base clustering" in text
+    for method in ("auto", "mm"):
+        data, text = made(tmp_path, ensemble, None, method)
+        assert "The number of clusters was not given; the default rule chose 3: 6 of 6 clusterings have" in text
+        assert data.selection is None and data.consensus.k_choice.k == 3
+    _, text = made(tmp_path, ensemble, None, "nbce-vb")
+    assert "The number of clusters was not given; nbce-vb inferred it." in text
     data, text = made(tmp_path, ensemble, [2, 3, 4], repeats=3)
-    assert data.selection.k == 3 and "mm chose the number, auto then found the clusters" in text
+    assert data.selection.k == 3 and "mm was fitted to every number, auto then found the clusters" in text
     assert data.consensus.recipe.method == "auto" and len(data.pictures.tracking.ks) == 3
-    data, text = made(tmp_path, ensemble, None, "mm", repeats=0)
+    assert data.consensus.k_choice == data.selection.k_choice
+    data, text = made(tmp_path, ensemble, None, "mm", criterion="bic", repeats=0)
     assert [trial.k for trial in data.selection.trials] == list(range(2, 11)) and data.consensus.k == 3
-    assert data.pictures.cdf is None
+    assert data.selection.criterion == "bic" and data.pictures.cdf is None
 
 
 def alone(n=6):
@@ -192,7 +197,7 @@ def test_the_command(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "words, told",
     [
-        (("--k", "x"), "--k x: write a range"),
+        (("--k", "x"), "--k x: expected a number"),
         (("--method", "mn"), "no method is called 'mn'"),
         (("--compare", "mm,mn"), "no method is called 'mn'"),
         (("-o", "-"), "the page is a file"),

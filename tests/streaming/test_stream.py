@@ -261,14 +261,36 @@ def test_cuts_engines_and_workers_change_nothing(how, monkeypatch):
         assert alone.scores["anmi"] == pytest.approx(usual.scores["anmi"], rel=1e-12)
 
 
-def test_auto_on_a_sample_keeps_the_best_that_can_place():
+def test_auto_fits_a_sample_as_it_fits_a_table():
     labels, _ = noisy_labels(n=N, r=6, k=K)
     found = partita.stream(labels, None, k=K, how=SAMPLE)
-    tried = found.detail["anmi by candidate"]
-    assert set(tried) == {"lwgp", "mcla", "mm", "qmi", "voting"}
-    assert tried[found.recipe["method"]] == max(tried.values()) == found.detail["anmi of the sample"]
-    with pytest.raises(ParameterError, match="auto needs the number of clusters where it fits a sample"):
-        partita.stream(labels, None, how=SAMPLE)
+    assert {row["method"] for row in found.detail["candidates"]} >= {"voting", "mm", "lwea"}
+    assert found.recipe["method"] == "auto" and found.detail["chosen"]
+
+
+@pytest.mark.parametrize("method", ["auto", "mm"])
+@pytest.mark.parametrize("k", [None, range(2, 9)])
+def test_k_is_chosen_from_what_is_fitted(method, k):
+    """From all different rows as `partita.consensus` chooses it, else from a sample, which a note says."""
+    labels, _ = noisy_labels(n=N, r=6, k=K)
+    whole = partita.stream(labels, None, method, k)
+    usual = partita.consensus(labels, method, k)
+    assert whole.k_asked == usual.k_asked == K and np.array_equal(whole.labels, usual.labels)
+    assert whole.k_choice["reason"] == usual.k_choice.reason and usual.notes[0] in whole.notes
+    found = partita.stream(labels, None, method, k, how=SAMPLE)
+    assert found.k_asked == found.k_choice["k"] == K and found.summary()["k_choice"] == found.k_choice
+    assert "k was chosen from a sample of 300 rows" in found.notes
+    assert not any(note.startswith("asked for") for note in found.notes)
+
+
+def test_k_of_a_full_fit_is_chosen_from_a_sample():
+    labels, _ = noisy_labels(n=N, r=6, k=K)
+    how = replace(SAMPLE, fit="full")
+    found = partita.stream(labels, None, "mm", how=how)
+    same = partita.stream(labels, None, "mm", K, how=how)
+    assert found.k_asked == K and np.array_equal(found.labels, same.labels) and same.k_choice is None
+    assert "k was chosen from a sample of 300 rows" in found.notes
+    assert partita.stream(labels, None, "nbce-vb", how=how).k_asked is None
 
 
 def test_labels_that_a_sample_lacks_count_as_missing_and_are_told(cut):

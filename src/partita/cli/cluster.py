@@ -11,7 +11,7 @@ from partita.cli.run import report
 def cluster(
     data: making.FeatureFile,
     output: options.Output = "-",
-    k: Annotated[int | None, typer.Option("--k", "-k", help="Number of clusters; left out, it is found.")] = None,
+    k: options.NumberOfClusters = None,
     way: Annotated[
         str, typer.Option("--way", "-w", help="A name from `partita ways`.", autocompletion=making.way_names)
     ] = "uspec",
@@ -57,7 +57,9 @@ def cluster(
     kind = "json" if as_json and output == "-" else output_format
     place = placing.Place.of(data, output, kind, input_format, key_added, overwrite, "features")
     params = making.given(setting, members=members, base=base, base_k=base_k, scale=scale)
-    asked = Clustering.of(k, (way, method), params, options.pairs(method_setting, "--method-set"), seed)
+    asked = Clustering.of(
+        options.k_values(k), (way, method), params, options.pairs(method_setting, "--method-set"), seed
+    )
     with options.working(threads, quiet):
         features = making.read(data, id_column, columns, exclude, header, input_format)
         made, result = asked.on(features, threads)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from partita.cli import options
-from partita.cli.select_k import numbers_of
 from partita.cli.tabling import check_table_file, hand_out
 
 if TYPE_CHECKING:
@@ -15,8 +14,14 @@ if TYPE_CHECKING:
 def compare(
     labels: options.LabelFile,
     ks: Annotated[
-        str, typer.Option("--k", "-k", metavar="RANGE", help="Numbers of clusters: 2..10, or a list 2,3,5.")
-    ] = "2..10",
+        str | None,
+        typer.Option(
+            "--k",
+            "-k",
+            metavar="RANGE",
+            help="Numbers of clusters: 4, 2..10, or a list 2,3,5. Default: the k of `partita run`.",
+        ),
+    ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
@@ -28,7 +33,7 @@ def compare(
         ),
     ] = None,
     find_k: Annotated[
-        bool, typer.Option("--find-k", help="Also run methods that can find k without it, once each.")
+        bool, typer.Option("--find-k", help="Also run methods that infer k (nbce-*), once each.")
     ] = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the table to a file instead of stdout: .csv or .json.")
@@ -64,7 +69,7 @@ def compare(
     from partita.comparing.choosing import named
     from partita.io import read
 
-    numbers, output = numbers_of(ks), None if output == "-" else output
+    numbers, output = options.several_k_values(ks), None if output == "-" else output
     check_table_file(labels, output)
     methods = list(named(methods)) if methods else None  # a wrong name is told before a large table is read
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)

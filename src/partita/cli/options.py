@@ -104,6 +104,49 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout.")
 Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="CSV on stdout.")]
 
 
+NumberOfClusters: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--k",
+        "-k",
+        metavar="K",
+        help="Number of clusters: 4, or a range 2..10 or a list 3,5,8 to choose from. Default: chosen by a rule.",
+    ),
+]
+
+
+def k_values(text: str | None) -> "int | range | list[int] | None":
+    """Return what --k specifies: one number, several to choose from, or None.
+
+    >>> k_values("4"), k_values("2..4"), k_values("3,5"), k_values(None)
+    (4, range(2, 5), [3, 5], None)
+    """
+    if text is None:
+        return None
+    first, dots, last = text.partition("..")
+    try:
+        numbers = [int(part) for part in ([first, last] if dots else text.split(","))]
+    except ValueError:
+        raise ParameterError(
+            f"--k {text}: expected a number such as 4, a range such as 2..10 or a list such as 3,5,8"
+        ) from None
+    if not dots:
+        return numbers if len(numbers) > 1 else numbers[0]
+    if numbers[1] < numbers[0]:
+        raise ParameterError(f"--k {text}: the range ends before it begins; write the smaller number first")
+    return range(numbers[0], numbers[1] + 1)
+
+
+def several_k_values(text: str | None) -> "range | list[int] | None":
+    """Return the same as several numbers, for commands that compare them.
+
+    >>> several_k_values("4")
+    [4]
+    """
+    found = k_values(text)
+    return [found] if isinstance(found, int) else found
+
+
 def criterion_names(incomplete: str) -> list[str]:
     """For completion: the criteria for k that begin so."""
     from partita.selection import CRITERIA

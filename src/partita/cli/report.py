@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partita.cli import options
-from partita.cli.select_k import numbers_of
 from partita.core.errors import ParameterError, PartitaError
 
 if TYPE_CHECKING:
@@ -19,12 +18,7 @@ if TYPE_CHECKING:
 def report(
     labels: options.LabelFile,
     output: Annotated[str, typer.Option("--output", "-o", metavar="HTML", help="Where the page goes.")] = "report.html",
-    k: Annotated[
-        str | None,
-        typer.Option(
-            "--k", "-k", metavar="K", help="Number of clusters: 4, a range 2..10 or a list 2,3,5 to choose from."
-        ),
-    ] = None,
+    k: options.NumberOfClusters = None,
     method: options.MethodName = "auto",
     truth: Annotated[str | None, typer.Option("--truth", metavar="FILE", help="Known classes.")] = None,
     truth_column: Annotated[str | None, typer.Option("--truth-column", help="Column of the classes to use.")] = None,
@@ -51,7 +45,9 @@ def report(
     ] = "auto",
     criterion: Annotated[
         str | None,
-        typer.Option("--criterion", help="What chooses k, as in select-k.", autocompletion=options.criterion_names),
+        typer.Option(
+            "--criterion", help="Criterion that chooses k, as in select-k.", autocompletion=options.criterion_names
+        ),
     ] = None,
     repeats: Annotated[
         int, typer.Option("--repeats", min=0, help="Random halves of the clusterings that stability compares; 0: none.")
@@ -84,7 +80,7 @@ def report(
 
     check_known(criterion)
     _check_page(labels, output, (truth, coords))
-    asked = asked_k(k)
+    asked = options.k_values(k)
     _check_used(
         asked, criterion, (("--truth", truth, truth_column, truth_id), ("--coords", coords, coords_columns, coords_id))
     )
@@ -121,18 +117,6 @@ def _typed() -> str:
 def _fit_words(method: str, k: int | None, seed: int, setting: list[str] | None) -> list[str]:
     words = ["--method", method, *([] if k is None else ["--k", str(k)]), "--seed", str(seed)]
     return words + [word for value in setting or () for word in ("--set", value)]
-
-
-def asked_k(text: str | None) -> "int | range | list[int] | None":
-    """What --k says: one number, several to choose from, or nothing.
-
-    >>> asked_k("4"), asked_k("2..4"), asked_k(None)
-    (4, range(2, 5), None)
-    """
-    if text is None:
-        return None
-    found = numbers_of(text)
-    return found[0] if isinstance(found, list) and len(found) == 1 else found
 
 
 def _check_page(labels: str, output: str, others: tuple[str | None, ...]) -> None:

@@ -16,9 +16,7 @@ def run(
     labels: options.LabelFile,
     output: options.Output = "-",
     method: options.MethodName = "auto",
-    k: Annotated[
-        int | None, typer.Option("--k", "-k", help="Number of clusters; optional where the method finds it.")
-    ] = None,
+    k: options.NumberOfClusters = None,
     setting: options.Settings = None,
     seed: options.Seed = 0,
     id_column: options.IdColumn = None,
@@ -82,6 +80,7 @@ def run(
     from partita.cli.warming import compile_beside
     from partita.core.interrupts import finishing
 
+    numbers = options.k_values(k)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
     words = streaming.Words(stream, fit, most_rows, sample, engine, scheduler, workers)
     if words.apply(labels):
@@ -95,7 +94,7 @@ def run(
             key_added=key_added is not None,
             overwrite=overwrite,
         )
-        task = (labels, output, method, k, setting, seed, polish, membership, save_model, wanted)
+        task = (labels, output, method, numbers, setting, seed, polish, membership, save_model, wanted)
         streaming.run(streaming.Task(*task), words, threads, as_json, quiet)
         return
     kind = "json" if as_json and output == "-" else output_format
@@ -111,7 +110,9 @@ def run(
         if save_model is not None:
             io.check_labels(ensemble)
         params = options.settings(setting)
-        result = consensus(ensemble, method, k, seed=seed, threads=threads, compress=compress, polish=polish, **params)
+        result = consensus(
+            ensemble, method, numbers, seed=seed, threads=threads, compress=compress, polish=polish, **params
+        )
     with finishing():
         place.write(result, ensemble, membership is not False, id_column)
         if save_model is not None:

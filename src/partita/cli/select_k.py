@@ -7,7 +7,7 @@ import typer
 
 from partita.cli import options
 from partita.cli.tabling import check_table_file, hand_out
-from partita.core.errors import FileError, ParameterError
+from partita.core.errors import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,15 +18,21 @@ if TYPE_CHECKING:
 def select_k(
     labels: options.LabelFile,
     ks: Annotated[
-        str, typer.Option("--k", "-k", metavar="RANGE", help="Numbers of clusters to try: 2..10, or a list 2,3,5.")
-    ] = "2..10",
+        str | None,
+        typer.Option(
+            "--k",
+            "-k",
+            metavar="RANGE",
+            help="Numbers of clusters to try: 2..10, or a list 2,3,5. Default: up to nine around the k of the default "
+            "rule.",
+        ),
+    ] = None,
     method: options.MethodName = "mm",
     criterion: Annotated[
         str | None,
         typer.Option(
             "--criterion",
-            help="bic, icl, mml, bound, stability, pac or anmi; left out: bic or bound where the method has it, "
-            "else stability.",
+            help="covariance (default: the rule of `partita run`), bic, icl, mml, bound, stability, pac or anmi.",
             autocompletion=options.criterion_names,
         ),
     ] = None,
@@ -68,7 +74,7 @@ def select_k(
     from partita.selection.criteria import check_known
 
     check_known(criterion)
-    numbers, output = numbers_of(ks), None if output == "-" else output
+    numbers, output = options.several_k_values(ks), None if output == "-" else output
     _check_places(labels, output, plot)
     wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
     with options.working(threads, quiet):
@@ -88,25 +94,6 @@ def select_k(
         _draw(chosen, Path(plot), quiet)
     if chosen.interrupted:
         raise typer.Exit(options.INTERRUPTED)
-
-
-def numbers_of(text: str) -> "range | list[int]":
-    """The numbers that --k names.
-
-    >>> numbers_of("2..5"), numbers_of("2,3,5")
-    (range(2, 6), [2, 3, 5])
-    """
-    first, dots, last = text.partition("..")
-    parts = [first, last] if dots else text.split(",")
-    try:
-        found = [int(part) for part in parts]
-    except ValueError:
-        raise ParameterError(f"--k {text}: write a range such as 2..10 or a list such as 2,3,5") from None
-    if not dots:
-        return found
-    if found[1] < found[0]:
-        raise ParameterError(f"--k {text}: the range ends before it begins; write the smaller number first")
-    return range(found[0], found[1] + 1)
 
 
 def _check_places(labels: str, output: str | None, plot: str | None) -> None:

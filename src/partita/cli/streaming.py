@@ -89,7 +89,7 @@ class Task:
     labels: str
     output: str
     method: str
-    k: int | None
+    k: Any
     setting: list[str] | None
     seed: int
     polish: bool

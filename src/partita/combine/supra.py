@@ -27,13 +27,12 @@ class Params:
     )
 
 
-def fit(find: Find, ensemble: Ensemble | SoftEnsemble, k: int | None, params: Params, rng: Generator) -> Consensus:
+def fit(find: Find, ensemble: Ensemble | SoftEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Run the methods, in parallel, and keep the result with the highest ANMI, the first of equals.
 
     Every candidate's ANMI, number of clusters and seconds are in `detail["candidates"]`. A candidate's random choices
     depend on the seed and its name, not on its place in the list. One that cannot take this ensemble (memberships for a
-    hard method, a table beyond its memory limit) is recorded with its reason, and the others go on. k is optional where
-    every candidate finds it.
+    hard method, a table beyond its memory limit) is recorded with its reason, and the others go on.
     """
     default = HARD if isinstance(ensemble, Ensemble) else SOFT
     names = check_names(find, default if params.methods is None else params.methods, k, "supra")
@@ -47,7 +46,7 @@ METHOD = Method(
     takes=Ensemble | SoftEnsemble,
     cite="strehl2002",
     handles_missing=True,
-    chooses_k=None,
+    chooses_k=False,
     deterministic=False,
     together=True,
     combines=True,

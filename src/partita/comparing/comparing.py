@@ -8,21 +8,21 @@ from functools import partial
 from typing import Any, Final
 
 from partita import registry
+from partita._default_k import canonical_table, choose_k
 from partita.comparing.choosing import chosen_methods
 from partita.comparing.measuring import Bench, Task, lost
 from partita.comparing.records import Compared, Comparison
 from partita.comparing.sharing import shared
 from partita.comparing.working import begin, fit_held
 from partita.core.errors import MethodError, ParameterError
-from partita.core.method import check_several, checked_number
-from partita.core.prepare import prepare
+from partita.core.k_choice import KChoice
+from partita.core.method import check_several, checked_numbers
 from partita.core.processes import Crew
 from partita.core.progress import report
 from partita.core.rng import resolve_seed
 from partita.core.soft import AnyEnsemble, as_ensemble
 from partita.core.threads import current, thread_limit
 from partita.core.types import FrozenDict
-from partita.selection.numbers import checked_ks
 
 WHAT: Final = "comparing"
 FEW_CELLS: Final = 1_000_000
@@ -33,7 +33,7 @@ MOST_PARALLEL: Final = 1 << 20
 
 def compare(
     ensemble: Any,
-    ks: Iterable[int] = range(2, 11),
+    ks: Iterable[int] | None = None,
     methods: Any = None,
     *,
     find_k: bool = False,
@@ -48,12 +48,13 @@ def compare(
     ensemble
         As for `partita.consensus`.
     ks
-        The numbers of clusters to ask for, as in `partita.select_k`; none where `find_k` is enough.
+        The numbers of clusters to compare; an empty list if only `find_k` is of interest. Default: the k that
+        `partita.consensus` chooses.
     methods
         Names or patterns ("nbce-*"), in a list or with commas; "all" for every method. Left out: those that suit the
         table; `left_out` of the result says why the others do not.
     find_k
-        Also run the methods that can find k without it, once each, in rows whose k is None.
+        Also run the methods that infer the number of clusters (nbce-*), once each, in rows whose k is None.
     seed
         Fixes every random choice; every fit gets the same seed, as if made by `partita.consensus`.
     workers
@@ -76,7 +77,7 @@ def compare(
     check_several(given)
     asked = _checked_workers(workers)
     with thread_limit(threads):
-        numbers, notes = _numbers(ks, find_k, given)
+        numbers, choice, notes = _numbers(ks, find_k, given)
         chosen = chosen_methods(methods, given, max(numbers, default=1))
         tasks, unable = _tasks([*numbers, *([None] if find_k else [])], chosen.names)
         work = _Work(given, used, len(tasks))
@@ -85,7 +86,7 @@ def compare(
     notes += unable + work.notes(tasks)
     rows = tuple(work.found[task] for task in tasks if task in work.found)
     left_out = FrozenDict(chosen.left_out)
-    return Comparison(rows, left_out, tuple(notes), used, plan.workers, plan.threads, interrupted)
+    return Comparison(rows, left_out, tuple(notes), used, plan.workers, plan.threads, interrupted, choice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,22 +157,26 @@ def _checked_workers(workers: Any) -> int | None:
     return found
 
 
-def _numbers(ks: Any, find_k: bool, ensemble: AnyEnsemble) -> tuple[list[int], list[str]]:
-    """The ks to ask for, in order, and which were left out."""
+def _numbers(ks: Any, find_k: bool, ensemble: AnyEnsemble) -> tuple[list[int], KChoice | None, list[str]]:
+    """The ks to ask for, in order, the choice of the default rule among them, and notes."""
     if find_k and isinstance(ks, Sized) and len(ks) == 0:
-        return [], []
-    rows = len(prepare(ensemble).ensemble)
-    return checked_ks(ks, rows, partial(checked_number, rows=rows))
+        return [], None, []
+    table = canonical_table(ensemble)
+    if ks is None:
+        choice = choose_k(table)
+        return [choice.k], choice, list(choice.sentences())
+    numbers, notes = checked_numbers(ks, len(table))
+    return numbers, choose_k(table, numbers) if len(numbers) > 1 else None, notes
 
 
 def _tasks(ks: Sequence[int | None], names: Sequence[str]) -> tuple[list[Task], list[str]]:
     """Every method at every k, and which cannot find k."""
-    unable = [name for name in names if registry.get(name).chooses_k is False]
+    unable = [name for name in names if not registry.get(name).chooses_k]
     tasks = [Task(name, k) for k in ks for name in names if k is not None or name not in unable]
     if not tasks:
-        raise MethodError(f"none of {', '.join(names)} finds the number of clusters itself; give k (--k)")
+        raise MethodError(f"none of {', '.join(names)} infers the number of clusters; give k (--k)")
     told = None in ks and unable
-    return tasks, [f"not run without k, which they need: {', '.join(unable)}"] if told else []
+    return tasks, [f"not run without k, which they do not infer: {', '.join(unable)}"] if told else []
 
 
 def _plan(workers: int | None, tasks: int, ensemble: AnyEnsemble) -> _Plan:

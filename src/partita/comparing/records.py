@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from partita.core import notebook
+from partita.core.k_choice import KChoice
 from partita.core.types import FrozenDict
 
 Figure: TypeAlias = Literal["anmi", "confidence", "silhouette"]
@@ -65,6 +66,8 @@ class Comparison:
     """On how many threads each."""
     interrupted: bool = False
     """Whether the user stopped it (Ctrl-C) before all was done."""
+    k_choice: KChoice | None = None
+    """The number of clusters that the default rule chooses among `ks`; None if only one was given."""
 
     @property
     def methods(self) -> tuple[str, ...]:

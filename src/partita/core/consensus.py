@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from partita.core.coding import MissingRule, code_integers
 from partita.core.draws import Draws
+from partita.core.k_choice import KChoice
 from partita.core.model import ColumnModel
 from partita.core.prepare import Prepared
 from partita.core.recipe import Recipe
@@ -32,7 +33,9 @@ class Consensus(FrozenArrays):
     confidence: FloatArray | None = None
     """(n,) between 0 and 1, defined for every method by `partita.metrics.confidence`; NaN where it is not defined."""
     k_asked: int | None = None
-    """The number of clusters that was asked for, if any."""
+    """The number of clusters that was requested or that `k_choice` chose; None if the method inferred it."""
+    k_choice: KChoice | None = None
+    """The choice of k and its reason; None if a single k was given or the method inferred the number of clusters."""
     trace: tuple[float, ...] = ()
     """The objective after each iteration of the best run."""
     converged: bool | None = None

@@ -1,7 +1,9 @@
 """Method: what a consensus function is and what it claims."""
 
 import operator
-from collections.abc import Callable
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal
@@ -30,8 +32,8 @@ class Method:
     """The key of the paper in CITATION.cff."""
     handles_missing: bool
     """Works on tables with unobserved labels."""
-    chooses_k: bool | None
-    """May be called with k=None and then finds the number of clusters; None where that depends on its settings."""
+    chooses_k: bool
+    """Infers the number of clusters itself if k is None; for other methods `partita._default_k` then chooses it."""
     deterministic: bool
     """Makes no random choice, so that the seed changes nothing."""
     predicts: Literal["memberships", "labels", "approximate"] = "approximate"
@@ -83,15 +85,6 @@ def in_form(ensemble: Ensemble | SoftEnsemble, method: Method, name: str) -> Ens
     raise MethodError(f"{name} takes hard labels; harden the soft ensemble first with .harden() (--harden)")
 
 
-def checked_k(k: int | None, rows: int, method: Method, name: str) -> int | None:
-    """The number of clusters to look for; `rows` is how many rows there are to divide."""
-    if k is None:
-        if method.chooses_k is not False:
-            return None
-        raise ParameterError(f"{name} needs the number of clusters; give k (--k)")
-    return checked_number(k, rows)
-
-
 def checked_number(k: Any, rows: int) -> int:
     """A number of clusters, whole and at most as many as there are rows to divide."""
     try:
@@ -106,3 +99,40 @@ def checked_number(k: Any, rows: int) -> int:
         what = "1 distinct row" if rows == 1 else f"{rows} distinct rows"
         raise ParameterError(f"k={asked} is more than the {what} of the table; give a smaller k")
     return asked
+
+
+def is_several(k: Any) -> bool:
+    """Return True if k is a range, a list or another collection of numbers of clusters."""
+    return isinstance(k, Iterable) and not isinstance(k, (str, bytes))
+
+
+def checked_numbers(ks: Any, rows: int) -> tuple[list[int], list[str]]:
+    """Return several numbers of clusters in increasing order, and a note if some were omitted.
+
+    Parameters
+    ----------
+    ks : range or iterable of int
+        Numbers of clusters. Numbers of a `range` above the number of unique rows are omitted with a note; in a list
+        they are an error.
+    rows : int
+        Number of unique rows.
+    """
+    if not is_several(ks):
+        raise ParameterError(f"ks={ks!r} is not a list of numbers; give those to try, such as range(2, 11) or [3, 5]")
+    notes = []
+    if isinstance(ks, range):
+        rising = ks if ks.step > 0 else ks[::-1]
+        if rising and max(abs(rising.start), abs(rising.stop)) > sys.maxsize:
+            raise ParameterError(
+                f"k = {rising.start} to {rising[-1]} are more than any table has rows; end the range sooner, such as "
+                "range(2, 11) (--k 2..10)"
+            )
+        end = bisect_right(rising, rows)
+        ks, beyond = rising[:end], rising[end:]
+        if beyond:
+            span = f"{beyond[0]}" if len(beyond) == 1 else f"{beyond[0]} to {beyond[-1]}"
+            notes = [f"k = {span} left out: the table has only {rows} distinct rows"]
+    wanted = sorted({checked_number(k, rows) for k in ks})
+    if not wanted:
+        raise ParameterError("; ".join([*notes, "no k is left to try; give at least one, not above the distinct rows"]))
+    return wanted, notes

@@ -33,5 +33,5 @@ def draw_sample(weights: FloatArray, size: int, rng: Generator) -> tuple[IntArra
     small = np.flatnonzero(~large)
     drawn = rng.choice(small, min(size, len(small)), replace=False)
     sample = np.sort(np.concatenate([np.flatnonzero(large), drawn]))
-    factor = weights[small].sum() / weights[drawn].sum()
+    factor = weights[small].sum() / weights[drawn].sum() if len(small) else 1.0
     return sample, np.where(large[sample], 1.0, factor)

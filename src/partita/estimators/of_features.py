@@ -23,7 +23,7 @@ class EnsembleClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters
-        The number of clusters; None: it is found, as in `partita.cluster`.
+        The number of clusters, a range or a list of them to choose from; if None, it is chosen as in `partita.cluster`.
     way
         How the ensemble is made, as in `partita.make_ensemble`.
     method
@@ -53,7 +53,7 @@ class EnsembleClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int | None = None,
+        n_clusters: Any = None,
         *,
         way: str = WAY,
         method: str = METHOD,

@@ -32,7 +32,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     method
         A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best.
     n_clusters
-        The number of clusters; None for methods that find it.
+        The number of clusters, a range or a list of them to choose from; if None, it is chosen as in
+        `partita.consensus`.
     params
         The method's own settings, a dictionary.
     polish
@@ -58,7 +59,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def __init__(
         self,
         method: str = "auto",
-        n_clusters: int | None = None,
+        n_clusters: Any = None,
         *,
         params: dict[str, Any] | None = None,
         polish: bool = False,

@@ -83,7 +83,10 @@ def check_plan(plan: Plan) -> None:
         known = ", ".join(name for name in METHODS if plan.layout in get(name).splits)
         raise MethodError(f"{plan.method} cannot be divided by {plan.layout}; choose one of {known}")
     if plan.k is None and plan.method != "nbce-vb":
-        raise ParameterError(f"{plan.method} needs the number of clusters; give k")
+        raise ParameterError(
+            f"{plan.method} needs one number of clusters in a federated run, because no party has all labels from "
+            "which it could be chosen; give k (--k)"
+        )
     if plan.objects not in ("common", "any"):
         raise ParameterError(f"objects={plan.objects!r} is neither; give common or any")
     if plan.layout == "columns" and (plan.weights or plan.labels):

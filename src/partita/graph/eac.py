@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
@@ -33,8 +32,6 @@ SLICE = 2_000_000
 """Pairs looked at between two reports of progress."""
 SHOWN = 20
 """Merge heights kept in the result."""
-SAME = 1e-6
-"""Lifetimes closer than this are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +59,20 @@ class Merges(NamedTuple):
     """Their distance, which never falls."""
 
 
-def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Merge the nearest clusters until k are left, on one row a distinct row with its multiplicity.
 
     The similarity of two objects is the weighted share of clusterings, among those known in both, in which they share
     a label, and 0 where no clustering is known in both; their distance is 1 less that. Objects with the same labels
     are at distance 0 and merged from the start.
-
-    Without k, the tree is cut where it has the longest lifetime: at the widest gap between successive merge heights,
-    the one that leaves fewer clusters of equals. Merges of objects with the same labels count, at height 0. Where all
-    merges are at one height, all objects are one cluster, or none is merged if none shares a label with another.
     """
     size = len(ensemble)
     if params.linkage != "single":
         check_memory(size, params.max_memory)
     merges = single_merges(ensemble) if params.linkage == "single" else chain_merges(ensemble, params.linkage)
-    made = longest_lived(merges.heights, bool((ensemble.counts > 1).any())) if k is None else size - k
+    made = size - k
     reached = float(merges.heights[made - 1]) if made else 0.0
     detail = {"merge heights": tuple(merges.heights[-SHOWN:].tolist()), "cut height": reached}
-    if k is None and made < size - 1:
-        detail["lifetime"] = float(merges.heights[made]) - reached
     return Consensus.hard(cut(merges, made), k_asked=k, detail=detail)
 
 
@@ -197,16 +188,6 @@ def in_order(found: Chain | Tree, table: Table) -> Merges:
     return Merges(found.kept[order], found.gone[order], heights[order])
 
 
-def longest_lived(heights: NDArray[np.float64], repeated: bool) -> int:
-    """How many merges to make."""
-    lower = np.concatenate([[0.0] if repeated else heights[:1], heights[:-1]])
-    gaps = heights - lower
-    widest = gaps.max(initial=0.0)
-    if widest > SAME:
-        return int(np.flatnonzero(gaps >= widest - SAME)[-1])
-    return 0 if len(heights) and heights[0] > 1 - SAME else len(heights)
-
-
 def cut(merges: Merges, made: int) -> IntArray:
     """Labels after so many merges."""
     parents = np.arange(len(merges.heights) + 1, dtype=np.int32)
@@ -220,7 +201,7 @@ METHOD = Method(
     takes=Ensemble,
     cite="fred2005",
     handles_missing=True,
-    chooses_k=True,
+    chooses_k=False,
     deterministic=True,
     together=True,
 )

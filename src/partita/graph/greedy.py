@@ -55,13 +55,12 @@ class Step(NamedTuple):
     moves: tuple[int, ...] | None
 
 
-def fit(ensemble: Ensemble | SoftEnsemble, k: int | None, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: Ensemble | SoftEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
     """From the base clustering with the highest ANMI, sweep over the rows until none moves.
 
     The base clustering is cut to k clusters where it has more, and completed where it does not know an object (see
     `best_base`). Each row goes to the cluster that raises ANMI most. Objects with the same labels are
-    indistinguishable: they are one row and move together. With k, up to k clusters may be filled and none is emptied;
-    without, the number of clusters is that of the base clustering, or less where ANMI rises when a cluster dissolves.
+    indistinguishable: they are one row and move together. Up to k clusters may be filled and none is emptied.
     The contingency tables with all clusterings change in O(r) a move; they are counted anew before every sweep.
     """
     start = best_base(ensemble, k)
@@ -217,7 +216,7 @@ METHOD = Method(
     takes=Ensemble | SoftEnsemble,
     cite="strehl2002",
     handles_missing=True,
-    chooses_k=True,
+    chooses_k=False,
     deterministic=True,
     together=True,
     monotone="rises",

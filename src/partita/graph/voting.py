@@ -53,13 +53,13 @@ class Reference:
         return table
 
 
-def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Align every clustering to the reference by the Hungarian method; each object goes where most votes go.
 
-    The reference is the base clustering that agrees best with all (highest ANMI). With k given, clusterings of more
-    than k clusters are first cut to k by merging the clusters whose members fall together most often elsewhere. Votes
-    are weighted. Ties, and objects none of whose labels votes, go to the reference's own label, then to the cluster
-    with most votes in all.
+    The reference is the base clustering that agrees best with all (highest ANMI). Clusterings of more than k clusters
+    are first cut to k by merging the clusters whose members fall together most often elsewhere. Votes are weighted.
+    Ties, and objects none of whose labels votes, go to the reference's own label, then to the cluster with most votes
+    in all.
     """
     reference = choose_reference(ensemble, k)
     tables = tuple(vote_table(table, w, params) for table, w in zip(reference.tables, ensemble.weights, strict=True))
@@ -84,7 +84,7 @@ def elect(model: ColumnModel, ensemble: Ensemble, start: int, stop: int) -> IntA
     return model.winners(rows, model.scores(rows))
 
 
-def choose_reference(ensemble: Ensemble, k: int | None) -> Reference:
+def choose_reference(ensemble: Ensemble, k: int) -> Reference:
     """The base clustering with at least k clusters (or the most there are) that agrees best with all, cut to k."""
     wanted, candidates = eligible(ensemble, k)
     best = candidate(ensemble, candidates[0], wanted)
@@ -181,7 +181,7 @@ METHOD = Method(
     takes=Ensemble,
     cite="topchy2004",
     handles_missing=True,
-    chooses_k=True,
+    chooses_k=False,
     deterministic=True,
     predicts="memberships",
 )

@@ -26,6 +26,7 @@ def summary(consensus: Consensus, membership: bool) -> dict[str, Any]:
         "recipe": recipe_of(consensus),
         "k": consensus.k,
         "k_asked": consensus.k_asked,
+        "k_choice": None if consensus.k_choice is None else plain(consensus.k_choice.as_record()),
         "scores": plain(consensus.scores),
         "notes": list(consensus.notes),
         "converged": plain(consensus.converged),

@@ -8,7 +8,7 @@ from partita.comparing.records import SHOWN
 from partita.report.tables import TextTable
 
 COLUMNS: Final = {**SHOWN, "memory": "memory MB"}
-OVER_K: Final = "ANMI is not corrected for the number of clusters: between different k, ask partita select-k"
+OVER_K: Final = "ANMI is not corrected for the number of clusters: it cannot choose between different k"
 
 
 def comparison_table(comparison: Comparison, notes: bool = True) -> TextTable:
@@ -18,16 +18,20 @@ def comparison_table(comparison: Comparison, notes: bool = True) -> TextTable:
     """
     best = [comparison.best_at(k) for k in comparison.ks]
     rows = tuple(
-        (*(getattr(row, name) for name in COLUMNS), _remark(row, any(row is each for each in best), notes))
+        (*(getattr(row, name) for name in COLUMNS), _remark(row, any(row is each for each in best), comparison, notes))
         for row in comparison.rows
     )
     return TextTable("Methods", (*COLUMNS.values(), "remark"), rows)
 
 
-def _remark(row: Compared, best: bool, notes: bool) -> str:
+def _remark(row: Compared, best: bool, comparison: Comparison, notes: bool) -> str:
     if row.failed:
         return f"failed: {row.failed}"
-    first = (f"best at k = {row.k}" if row.k is not None else "best of those that find k",) if best else ()
+    first: tuple[str, ...] = ()
+    if best:
+        by_rule = comparison.k_choice is not None and comparison.k_choice.k == row.k
+        where = f"best at k = {row.k}{', the k of the default rule' if by_rule else ''}"
+        first = (where if row.k is not None else "best of those that infer k",)
     return "; ".join((*first, *(row.notes if notes else ())))
 
 
@@ -58,6 +62,8 @@ def verdict(comparison: Comparison) -> list[str]:
     lines = [f"highest ANMI: {best.anmi:.4f} by {best.method}, {_at(best)}"]
     if surest is not None and surest is not best:
         lines.append(f"highest confidence: {surest.confidence:.4f} by {surest.method}, {_at(surest)}")
+    if comparison.k_choice is not None:
+        lines.append(f"k of the default rule: {comparison.k_choice.k}; {comparison.k_choice.reason}")
     if len(comparison.ks) > 1:
         lines.append(OVER_K)
     return lines
@@ -87,4 +93,5 @@ def as_record(comparison: Comparison) -> dict[str, Any]:
         "workers": comparison.workers,
         "threads": comparison.threads,
         "interrupted": comparison.interrupted,
+        "k_choice": None if comparison.k_choice is None else comparison.k_choice.as_record(),
     }

@@ -10,6 +10,7 @@ from partita.selection import CRITERIA, Selection, Trial
 COLUMNS: Final = {
     "k": "k",
     "clusters": "clusters",
+    "covariance": "covariance",
     "log_likelihood": "log-likelihood",
     "bound": "bound",
     "free_parameters": "free parameters",
@@ -49,6 +50,7 @@ def as_record(selection: Selection) -> dict[str, Any]:
         "criterion": selection.criterion,
         "better": rule.better,
         "reason": selection.reason,
+        "k_choice": None if selection.k_choice is None else selection.k_choice.as_record(),
         "preferred": dict(selection.preferred),
         "interrupted": selection.interrupted,
         "notes": list(selection.notes),

@@ -8,7 +8,7 @@ import numpy as np
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.soft import SoftEnsemble
-from partita.io.summary import detail_of, recipe_of
+from partita.io.summary import detail_of, plain, recipe_of
 from partita.metrics import column_nmi
 from partita.report.tables import TextTable
 from partita.streaming.result import Streamed
@@ -120,6 +120,7 @@ def summary(consensus: Consensus) -> dict[str, Any]:
         "objects": len(consensus),
         "clusters": consensus.k,
         "clusters asked": consensus.k_asked,
+        "k choice": None if consensus.k_choice is None else plain(consensus.k_choice.as_record()),
         "cluster sizes": consensus.sizes.tolist(),
         "objects without labels": consensus.unknown,
         "scores": dict(consensus.scores),

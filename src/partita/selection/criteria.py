@@ -38,6 +38,7 @@ class Criterion(NamedTuple):
 
 CRITERIA: Final[Mapping[str, Criterion]] = MappingProxyType(
     {
+        "covariance": Criterion("the covariance criterion", "covariance", "highest", "nothing", digits=4),
         "bic": Criterion("BIC", "bic", "lowest", "a log-likelihood, as mm has", weak=2.0),
         "icl": Criterion("ICL", "icl", "lowest", "a log-likelihood, as mm has", weak=2.0),
         "mml": Criterion("message length", "mml", "lowest", "a log-likelihood, as mm has", weak=1.0),
@@ -49,15 +50,18 @@ CRITERIA: Final[Mapping[str, Criterion]] = MappingProxyType(
         "anmi": Criterion("ANMI", "anmi", "highest", "nothing", digits=3),
     }
 )
-"""The criteria by name."""
+"""The criteria by name. "covariance" is the default rule (`partita._default_k`), which has other steps, too."""
+DEFAULT: Final = "covariance"
 
 
 OF_HALVES: Final = ("stability", "pac")
 """Those that compare consensuses of halves of the clusterings."""
+OF_ANY: Final = ("covariance", "anmi")
+"""Those that every method and table has."""
 
 
 def check_known(criterion: str | None) -> None:
-    """Refuse the name of a criterion that there is not; None stands for the one that suits the method."""
+    """Refuse an unknown criterion; None is the default."""
     if criterion is not None and criterion not in CRITERIA:
         raise ParameterError(f"criterion={criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
 
@@ -108,13 +112,6 @@ def message_length(log_likelihood: float, sizes: FloatArray, each: float) -> flo
     living = sizes[sizes > ALIVE]
     own = np.log(np.maximum(living / 12, 1.0)).sum()
     return float(each / 2 * own + len(living) / 2 * (np.log(sizes.sum() / 12) + each + 1) - log_likelihood)
-
-
-def default_criterion(trial: Trial) -> str:
-    """What chooses where the user does not say: the likelihood, if there is one; never ANMI."""
-    if trial.bic is not None:
-        return "bic"
-    return "bound" if trial.penalised_bound is not None else "stability"
 
 
 class Choice(NamedTuple):

@@ -6,11 +6,13 @@ from typing import Final
 
 from partita.core import notebook
 from partita.core.consensus import Consensus
+from partita.core.k_choice import KChoice
 from partita.core.types import FrozenDict, IntArray
 from partita.metrics import Coassociation
 
 SHOWN: Final = {
     "clusters": "clusters",
+    "covariance": "covariance",
     "bic": "BIC",
     "icl": "ICL",
     "mml": "MML",
@@ -31,6 +33,8 @@ class Trial:
     clusters: int = 0
     """Found; 0 where the fit failed."""
     anmi: float | None = None
+    covariance: float | None = None
+    """The covariance criterion of the default rule; it depends on the table and k, not on the fit."""
     stability: float | None = None
     """Mean adjusted Rand index of consensuses of random halves of the clusterings, each two of them compared."""
     spread: float | None = None
@@ -82,6 +86,8 @@ class Selection:
     """What the user should know, in sentences."""
     interrupted: bool = False
     """Whether the user stopped it (Ctrl-C) before all was done."""
+    k_choice: KChoice | None = None
+    """The choice of the default rule among the numbers of clusters that could be fitted."""
     labels: Mapping[int, IntArray] = field(default_factory=FrozenDict)
     """(n,) for every k that was fitted, the labels that `partita.consensus` gives."""
 

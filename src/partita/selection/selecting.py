@@ -1,29 +1,32 @@
 """select_k(): fit every k and subsets of the clusterings, compare, choose."""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from partita._default_k import choose_k, covariance_of_choice
 from partita.core.consensus import Consensus, by_appearance
 from partita.core.errors import MethodError, ParameterError, PartitaError
 from partita.core.interrupts import passed
-from partita.core.method import checked_k
+from partita.core.k_choice import KChoice
+from partita.core.method import checked_numbers
 from partita.core.progress import steps
 from partita.core.rng import named
 from partita.core.threads import map_threads, thread_limit
 from partita.core.types import MISSING, FrozenDict, IntArray, frozen, smallest_type
 from partita.fitting import Asked, Fitting
-from partita.selection.criteria import CRITERIA, OF_HALVES, Choice, check_known, choose, default_criterion, figures
-from partita.selection.numbers import checked_ks
+from partita.selection.criteria import CRITERIA, DEFAULT, OF_ANY, OF_HALVES, Choice, check_known, choose, figures
 from partita.selection.records import Selection, Trial
 from partita.selection.stability import agreement, half_subsets, subset_fit, together
 
 MOST_PARALLEL: Final = 1 << 20
 """Rows beyond which one fit after another runs, each on all threads, so that memory holds one at a time."""
+SMALL_K: Final = 6
+"""Up to this k, consecutive numbers of clusters are tried around it; above, numbers within a factor of 2."""
 WHAT: Final = "choosing k"
 FAILURES: Final = (PartitaError, ArithmeticError, MemoryError, RuntimeError, np.linalg.LinAlgError)
 """What one k may fail with while the others go on."""
@@ -37,7 +40,7 @@ Task: TypeAlias = tuple[int, int | None]
 
 def select_k(
     ensemble: Any,
-    ks: Iterable[int] = range(2, 11),
+    ks: Iterable[int] | None = None,
     method: str = "mm",
     *,
     criterion: str | None = None,
@@ -54,12 +57,13 @@ def select_k(
         As for `partita.consensus`.
     ks
         The numbers of clusters to try. Of a `range`, those beyond the number of distinct rows are left out with a note;
-        in a list they are an error.
+        in a list they are an error. Default: up to nine numbers around the k that `partita.consensus` chooses.
     method
         A name from `partita.methods()`.
     criterion
-        "bic", "icl" or "mml" for a method with a likelihood (mm), "bound" for one with a variational bound (bce-vb),
-        "stability", "pac" or "anmi" for any. Left out: "bic" or "bound" where the method has it, else "stability".
+        "covariance" (default) is the rule by which `partita.consensus` chooses k; "bic", "icl" or "mml" need a method
+        with a likelihood (mm), "bound" one with a variational bound (bce-vb); "stability", "pac" and "anmi" work for
+        any method.
     repeats
         How many random halves of the clusterings stability and PAC compare; 0 leaves them out. Each is fitted for
         every k, so that this takes most of the time.
@@ -76,29 +80,58 @@ def select_k(
     >>> table = [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 1], [2, 2, 2], [2, 2, None]] * 5
     >>> chosen = select_k(table, [2, 3, 4])
     >>> chosen.k, chosen.criterion, chosen.consensus.k
-    (3, 'bic', 3)
+    (3, 'covariance', 3)
     """
     check_known(criterion)
     asked = Asked.of(method, params, seed)
     halves = _whole(repeats, "repeats")
     with thread_limit(threads):
         fitting = asked.on(ensemble)
-        wanted, notes = checked_ks(ks, fitting.rows, partial(_checked, fitting))
+        table = fitting.k_table()
+        numbers, notes = (None, []) if ks is None else checked_numbers(ks, len(table))
+        rule = choose_k(table, numbers)
+        wanted = around(rule.k, len(table)) if numbers is None else numbers
         clusterings = len(fitting.work.ensemble.names)
         subsets = half_subsets(clusterings, halves, named(asked.seed, "subsets"))
-        work = _Work(fitting, subsets, criterion)
+        used = DEFAULT if criterion is None else criterion
+        work = _Work(fitting, subsets, used, covariance_of_choice(table, rule, wanted))
         interrupted = work.run(wanted)
         trials = tuple(work.trial(k) for k in wanted if work.touched(k))
         _raise_if_all_failed(trials)
-        used, choice = _chosen(trials, criterion, interrupted)
+        if rule.k not in work.found:
+            rule = choose_k(table, sorted(work.found))
+        choice = _chosen(trials, used, rule, interrupted)
         notes += _told(trials, used, choice, fitting.rows)
         notes += work.notes(wanted)
         labels = FrozenDict({k: work.labels_of(k) for k in wanted if k in work.found})
         best = fitting.emptied().restored(work.found[choice.k])
-    preferred = {name: found.k for name in CRITERIA if (found := choose(trials, name)) is not None}
+    by_others = {name: found.k for name in CRITERIA if (found := choose(trials, name)) is not None}
     return Selection(
-        trials, choice.k, used, choice.reason, best, FrozenDict(preferred), tuple(notes), interrupted, labels
+        trials=trials,
+        k=choice.k,
+        criterion=used,
+        reason=choice.reason,
+        consensus=replace(best, k_choice=rule if used == DEFAULT else None),
+        preferred=FrozenDict(by_others | {DEFAULT: rule.k}),
+        notes=tuple(notes),
+        interrupted=interrupted,
+        k_choice=rule,
+        labels=labels,
     )
+
+
+def around(k: int, rows: int) -> list[int]:
+    """Return up to nine numbers of clusters around k, at most the number of rows.
+
+    >>> around(1, 99), around(4, 99), around(20, 99)
+    ([1, 2, 3, 4, 5, 6, 7, 8, 9], [2, 3, 4, 5, 6, 7, 8, 9, 10], [10, 12, 14, 17, 20, 24, 28, 34, 40])
+    """
+    numbers: Iterable[int]
+    if k <= SMALL_K:
+        numbers = range(min(k, 2), min(k, 2) + 9)
+    else:
+        numbers = sorted({round(k * 2 ** (step / 4)) for step in range(-4, 5)})
+    return [number for number in numbers if number <= rows]
 
 
 @dataclass
@@ -107,7 +140,8 @@ class _Work:
 
     fitting: Fitting
     subsets: list[tuple[int, ...]]
-    criterion: str | None
+    criterion: str
+    covariance: Mapping[int, float]
     found: dict[int, Consensus] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
     labels: dict[Task, IntArray] = field(default_factory=dict)
@@ -169,7 +203,7 @@ class _Work:
         if k in self.failed:
             return Trial(k, failed=self.failed[k])
         result = self.found[k]
-        known = self.figures(result)
+        known = self.figures(result) | {"covariance": self.covariance[k]}
         labels = [self.labels[k, b] for b in range(len(self.subsets)) if (k, b) in self.labels]
         clusters = len(np.unique(result.labels))
         if labels and len(labels) == len(self.subsets) and clusters > 1:
@@ -211,18 +245,13 @@ def _whole(value: Any, name: str) -> int:
     return found
 
 
-def _checked(fitting: Fitting, k: Any) -> int | None:
-    return checked_k(k, fitting.rows, fitting.asked.method, fitting.asked.name)
-
-
-def _check_criterion(criterion: str | None, known: dict[str, Any], subsets: bool, name: str) -> None:
+def _check_criterion(used: str, known: dict[str, Any], subsets: bool, name: str) -> None:
     """Refuse, after the first fit, a criterion that this method or table cannot serve."""
-    used = default_criterion(Trial(0, **known)) if criterion is None else criterion
     rule = CRITERIA[used]
-    if used == "anmi" or (used in OF_HALVES and subsets) or rule.field in known:
+    if used in OF_ANY or (used in OF_HALVES and subsets) or rule.field in known:
         return
     others = [other for other, rule in CRITERIA.items() if rule.field in known]
-    others += [*OF_HALVES, "anmi"] if subsets else ["anmi"]
+    others += [*OF_HALVES, *OF_ANY] if subsets else [*OF_ANY]
     raise ParameterError(
         f"criterion {used!r} needs {rule.needs}; for {name} on this table there are: {', '.join(others)}"
     )
@@ -235,13 +264,13 @@ def _raise_if_all_failed(trials: Sequence[Trial]) -> None:
         raise MethodError(f"no k could be fitted; {told}")
 
 
-def _chosen(trials: Sequence[Trial], criterion: str | None, interrupted: bool) -> tuple[str, Choice]:
-    """The criterion and its choice."""
-    able = [trial for trial in trials if not trial.failed]
-    used = default_criterion(able[0]) if criterion is None else criterion
-    choice = choose(able, used)
+def _chosen(trials: Sequence[Trial], used: str, rule: KChoice, interrupted: bool) -> Choice:
+    """The choice of the criterion."""
+    if used == DEFAULT:
+        return Choice(rule.k, rule.reason, rule.notes)
+    choice = choose([trial for trial in trials if not trial.failed], used)
     if choice is not None:
-        return used, choice
+        return choice
     if interrupted:
         raise KeyboardInterrupt
     raise ParameterError(
@@ -253,7 +282,7 @@ def _told(trials: Sequence[Trial], used: str, choice: Choice, rows: int) -> list
     """What to know of a choice among at most `rows` clusters."""
     notes = [ANMI_WARNING] if used == "anmi" else []
     notes += choice.notes
-    ks = [trial.k for trial in trials if not trial.failed]
+    ks = [trial.k for trial in trials if not trial.failed and used != DEFAULT]
     if len(ks) > 1 and choice.k == ks[-1] < rows:
         notes.append(f"k = {choice.k} is the largest that was tried; larger ones may be better")
     if len(ks) > 1 and choice.k == ks[0] > 2:

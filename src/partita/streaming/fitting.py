@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,13 +10,12 @@ from partita.api import consensus
 from partita.core.consensus import Consensus, usual_notes
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
+from partita.core.k_choice import KChoice
+from partita.core.method import is_several
 from partita.core.model import ColumnModel
-from partita.core.progress import steps
-from partita.core.types import FrozenDict
+from partita.fitting import Asked
 from partita.io.summary import plain, plain_recipe
-
-TRIED: Final = ("lwgp", "mcla", "mm", "qmi", "voting")
-"""What `auto` tries on a sample: the methods that are quick there and can place all other rows."""
+from partita.registry import get
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +23,21 @@ class Wanted:
     """What is asked of the fit."""
 
     method: str
-    k: int | None
+    k: Any
+    """A number of clusters, several to choose from, or None: chosen by the default rule, or inferred by the method."""
     seed: int
     polish: bool
     params: Mapping[str, Any]
+
+    @property
+    def chooses_k(self) -> bool:
+        """Whether the default rule chooses the number of clusters."""
+        return is_several(self.k) or (self.k is None and not get(self.method).chooses_k)
+
+    def with_k(self, ensemble: Ensemble) -> tuple["Wanted", KChoice | None, tuple[str, ...]]:
+        """Return the request with the number of clusters that the default rule chooses for these rows, and notes."""
+        k, choice, notes = Asked.of(self.method, {}, self.seed).on(ensemble).number_of_clusters(self.k)
+        return replace(self, k=k), choice, (*notes, f"k was chosen from a sample of {len(ensemble)} rows")
 
 
 class Fitted(NamedTuple):
@@ -53,7 +63,11 @@ def fit_sample(ensemble: Ensemble, wanted: Wanted) -> Fitted:
             "polish moves the rows that it is given, and here a sample stands for all; leave out polish (--polish), or "
             "raise most (--most-rows) so that all different rows are fitted"
         )
-    result = _best(ensemble, wanted) if wanted.method == "auto" else _consensus(ensemble, wanted)
+    choice, notes = None, tuple[str, ...]()
+    if wanted.chooses_k:
+        wanted, choice, notes = wanted.with_k(ensemble)
+    result = _consensus(ensemble, wanted)
+    result = replace(result, k_choice=choice, notes=(*notes, *result.notes))
     model = result.model
     assert model is not None
     coded, _ = model.coded(ensemble)
@@ -68,23 +82,16 @@ def fit_sample(ensemble: Ensemble, wanted: Wanted) -> Fitted:
     return Fitted(told, result, model)
 
 
-def _best(ensemble: Ensemble, wanted: Wanted) -> Consensus:
-    """The result with the highest ANMI, the first of equals; what each came to is in `detail`."""
-    if wanted.params:
-        raise ParameterError(f"auto has no setting {next(iter(wanted.params))!r} where it fits a sample; name a method")
-    if wanted.k is None:
-        raise ParameterError("auto needs the number of clusters where it fits a sample; give k (--k)")
-    tried = [_consensus(ensemble, replace(wanted, method=name)) for name in steps(TRIED, len(TRIED), "candidates")]
-    best = max(tried, key=lambda result: result.scores["anmi"])
-    told = {name: result.scores["anmi"] for name, result in zip(TRIED, tried, strict=True)}
-    return replace(best, detail=FrozenDict({**best.detail, "anmi by candidate": told}))
-
-
 def _consensus(ensemble: Ensemble, wanted: Wanted) -> Consensus:
     found = consensus(ensemble, wanted.method, wanted.k, seed=wanted.seed, polish=wanted.polish, **dict(wanted.params))
     if found.detail.get("interrupted"):
         raise KeyboardInterrupt  # half a fit is not what so many rows are placed by
     return found
+
+
+def choice_record(choice: KChoice | None) -> Any:
+    """Return the choice of k as plain values, None if there was none."""
+    return None if choice is None else plain(choice.as_record())
 
 
 def _told(result: Consensus) -> dict[str, Any]:
@@ -95,5 +102,7 @@ def _told(result: Consensus) -> dict[str, Any]:
         "scores": dict(result.scores),
         "detail": detail,
         "notes": [note for note in result.notes if note not in usual],
+        "k_asked": result.k_asked,
+        "k_choice": choice_record(result.k_choice),
         "rows": len(result),
     }

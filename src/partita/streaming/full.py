@@ -11,14 +11,13 @@ from partita.core.coding import Label, MissingRule
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
 from partita.core.memory import check_memory
-from partita.core.method import checked_k
+from partita.core.method import checked_number
 from partita.core.model import ColumnModel
 from partita.core.types import FloatArray, FrozenDict, IntArray, smallest_type
 from partita.engine.base import Engine
 from partita.federated.rows import METHODS
 from partita.io.blocks import Block, LabelBlocks, naming_file, rows_of
 from partita.io.summary import plain, plain_recipe
-from partita.registry import get
 from partita.streaming import fitting_parts
 from partita.streaming.coding import coded, columns_of, known_codes
 from partita.streaming.counting import Tally
@@ -62,7 +61,8 @@ def fit_full(
     """The fit to all rows; the tally knows their labels."""
     if wanted.polish:
         raise ParameterError("polish moves rows that are fitted whole; leave it out of a full fit (--polish)")
-    checked_k(wanted.k, rows_of(source), get(wanted.method), wanted.method)
+    if wanted.k is not None:
+        checked_number(wanted.k, rows_of(source))
     values = tally.words.values
     columns = tuple(j for j, column in enumerate(values) if column and weights[j] > 0)
     classes = tuple(tuple(values[j]) for j in columns)

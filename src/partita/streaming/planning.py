@@ -7,6 +7,7 @@ import numpy as np
 
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError, MethodError, ParameterError
+from partita.core.method import is_several
 from partita.io.blocks import LabelBlocks
 from partita.io.labelling import CONSENSUS
 from partita.io.options import ReadOptions
@@ -79,7 +80,7 @@ class Plan:
             "blocks": len(source.blocks),
             "columns": list(source.names),
             "method": wanted.method,
-            "k": wanted.k,
+            "k": list(wanted.k) if is_several(wanted.k) else wanted.k,
             "settings": {name: repr(value) for name, value in sorted(wanted.params.items())},
             "seed": wanted.seed,
             "polish": wanted.polish,

@@ -32,6 +32,9 @@ class Streamed:
     """What the fit told; with a sample also what it cost: see `docs/streaming.md`."""
     notes: tuple[str, ...] = ()
     k_asked: int | None = None
+    """The number of clusters that was requested or chosen; None if the method inferred it."""
+    k_choice: Any = None
+    """The choice of k by the default rule as plain values (`KChoice.as_record`), None if there was none."""
     recipe: Any = None
     """All that is needed to repeat it, as plain values."""
     model: ColumnModel | None = None
@@ -62,6 +65,7 @@ class Streamed:
             "fitted rows": self.fitted_rows,
             "k": self.k,
             "k_asked": self.k_asked,
+            "k_choice": self.k_choice,
             "scores": plain(self.scores),
             "detail": plain(self.detail),
             "notes": list(self.notes),

@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from partita.metrics.ensemble import anmi_of
 from partita.metrics.table import from_cells
 from partita.streaming.coding import columns_of
 from partita.streaming.counting import Tally
-from partita.streaming.fitting import Fitted, fit_distinct, fit_sample
+from partita.streaming.fitting import Fitted, choice_record, fit_distinct, fit_sample
 from partita.streaming.full import fit_full
 from partita.streaming.keeping import Kept
 from partita.streaming.passes import Placing, look, place, sample_places
@@ -126,7 +125,7 @@ class _Run:
         most = {"auto": plan.most, "distinct": plan.most, "sample": 0, "full": 0}[plan.fit]
         tally = self.kept.load_tally(names, most) or Tally(names, most)
         places = None
-        if plan.fit in ("auto", "sample") and not self.plan.whole(self.engine.name):
+        if plan.fit == "sample" or (plan.fit == "auto" and not plan.whole(self.engine.name)) or plan.wanted.chooses_k:
             places = sample_places(rows_of(self.source), plan.sample, plan.wanted.seed)
         look(self.source, tally, self.engine, self.rule, places, self.kept.save_tally)
         self.kept.save_tally(tally)
@@ -170,7 +169,16 @@ class _Run:
 
     def _by_all(self, tally: Tally, held: Any) -> _Ready:
         """By a fit to all rows, part by part."""
-        make = partial(fit_full, self.source, tally, self.rule, self.weights, self.plan.wanted, self.engine)
+
+        def make() -> Fitted:
+            wanted, choice, notes = self.plan.wanted, None, tuple[str, ...]()
+            if wanted.chooses_k:
+                sample = tally.ensemble(tally.sample(), None, self.rule, self.weights)
+                wanted, choice, notes = wanted.with_k(sample)
+            fitted = fit_full(self.source, tally, self.rule, self.weights, wanted, self.engine)
+            told = {**fitted.told, "k_asked": wanted.k, "k_choice": choice_record(choice)}
+            return fitted._replace(told=told | {"notes": [*notes, *fitted.told["notes"]]})
+
         return self._by_model("full", held, make)
 
     def _by_model(self, fit: Fit, held: Any, make: Callable[[], Fitted]) -> _Ready:
@@ -207,7 +215,7 @@ class _Run:
             notes += told_of(totals)
         sizes = totals.sizes.astype(np.int64)
         reason = NO_COMPANY if ready.fit == "distinct" else NO_COMPANY_NEW
-        notes += notes_on(int((sizes > 0).sum()), self.plan.wanted.k, unknown, int(totals.scalars[5]), reason)
+        notes += notes_on(int((sizes > 0).sum()), told["k_asked"], unknown, int(totals.scalars[5]), reason)
         return Streamed(
             rows_of(self.source),
             ready.fit,
@@ -218,7 +226,8 @@ class _Run:
             FrozenDict(scores),
             FrozenDict(detail),
             tuple(notes),
-            self.plan.wanted.k,
+            told["k_asked"],
+            told["k_choice"],
             told["recipe"],
             ready.model,
         )

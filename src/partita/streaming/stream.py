@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from partita.core.errors import ParameterError
+from partita.core.method import is_several
 from partita.engine import Engine, open_engine
 from partita.engine.opening import Name
 from partita.fitting import Asked
@@ -51,7 +52,7 @@ def stream(
     table: Any,
     output: str | Path | None = None,
     method: str = "auto",
-    k: int | None = None,
+    k: Any = None,
     *,
     seed: int | None = 0,
     how: Streaming = Streaming(),  # frozen
@@ -72,7 +73,8 @@ def stream(
     output
         A .parquet, .csv or .tsv file, or a folder for one Parquet file a block. Left out, the labels come in memory.
     method, k, seed, **params
-        As in `partita.consensus`.
+        As in `partita.consensus`. If the default rule chooses k, it does so from the different rows or, if they are too
+        many to keep, from the sample.
     how
         What is fitted, on which engine, and what the output holds.
 
@@ -84,7 +86,7 @@ def stream(
     if not isinstance(how, Streaming):
         raise ParameterError(f"how={how!r:.60} is no partita.Streaming; say how=partita.Streaming(…)")
     asked = Asked.of(method, params, seed)
-    wanted = Wanted(method, k, asked.seed, how.polish, params)
+    wanted = Wanted(method, list(k) if is_several(k) else k, asked.seed, how.polish, params)
     plan = Plan(wanted, how.fit, how.most, how.sample, how.confidence, how.membership, how.read)
     plan.check()
     source = blocks_of(table, how.read)
