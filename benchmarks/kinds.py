@@ -1,4 +1,4 @@
-"""Label tables of twelve kinds with known classes, to measure consensus methods on more than one kind of ensemble.
+"""Label tables of twelve kinds with known classes to measure consensus methods on more than one kind of ensemble.
 
     python -m benchmarks.kinds FOLDER [--data DATA] [--kinds K ...] [--workers N]
 
@@ -450,8 +450,12 @@ def build_all(folder: Path, data: str | None = None, kinds: Sequence[str] = KIND
     folder.mkdir(parents=True, exist_ok=True)
     tasks = list(plan(kinds))
     run = partial(_build_file, folder=folder, data=data)
-    with ProcessPoolExecutor(workers) as pool:
-        entries, reasons = zip(*pool.map(run, tasks), strict=True)
+    if workers == 1:
+        found = [run(task) for task in tasks]
+    else:
+        with ProcessPoolExecutor(workers) as pool:
+            found = list(pool.map(run, tasks))
+    entries, reasons = zip(*found, strict=True)
     (folder / "index.json").write_text(json.dumps([entry for entry in entries if entry], indent=1))
     for reason in filter(None, reasons):
         print(reason, file=sys.stderr)

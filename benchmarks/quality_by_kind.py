@@ -24,7 +24,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -101,16 +101,16 @@ def own_item_consensus(result: Any, ensemble: Any) -> np.ndarray:
 SCORES: dict[str, Score] = {"confidence": confidence_of, "item consensus": own_item_consensus}
 
 
-class Late(Exception):
-    """A fit took longer than allowed."""
+class TimeLimitError(BaseException):
+    """A fit took longer than allowed; no handler of failed candidates catches this."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `Late` in the main thread after so many seconds."""
+    """Raise `TimeLimitError` in the main thread after so many seconds."""
 
     def stop(number: int, frame: Any) -> None:
-        raise Late(f"did not finish in {seconds:.0f} s")
+        raise TimeLimitError(f"did not finish in {seconds:.0f} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -131,7 +131,7 @@ def fit_record(table: Table, method: str, seconds: float, scores: Mapping[str, S
     try:
         with time_limit(seconds):
             result = partita.consensus(ensemble, method, table.k, seed=0)
-    except Exception as error:
+    except (Exception, TimeLimitError) as error:
         return {"failure": f"{type(error).__name__}: {error}"}
     record = {"seconds": time.perf_counter() - started, **agreement(table, result.labels)}
     record |= {"anmi": float(anmi(ensemble, result.labels)), "clusters": len(np.unique(result.labels))}
@@ -150,7 +150,7 @@ def octaves_record(table: Table, rule: Callable[[Any], Any], seconds: float) -> 
     try:
         with time_limit(seconds):
             chosen = rule(Ensemble.from_labels(table.labels))
-    except Exception as error:
+    except (Exception, TimeLimitError) as error:
         return {"failure": f"{type(error).__name__}: {error}"}
     k = int(getattr(chosen, "k", chosen))
     return {"seconds": time.perf_counter() - started, "chosen": k, "octaves": float(np.log2(k / table.k))}
@@ -241,7 +241,7 @@ def run_rival(log: Log, tables: Sequence[Table], entry: Entry, seconds: float) -
     """Run a rival on the tables it has not answered; report a rival that is not installed."""
     name = entry.program if entry.program.endswith(entry.asked or entry.method) else f"{entry.program} {entry.method}"
     try:
-        measure(log, tables, name, "rival", lambda left: rival_records(entry, left, seconds))
+        measure(log, tables, name, "rival", partial(rival_records, entry, seconds=seconds))
     except ImportError as error:
         print(f"{name}: not installed here, {error}", file=sys.stderr)
 
@@ -359,10 +359,11 @@ def main(words: Sequence[str] | None = None) -> None:
                 log, tables, title, code_digest(), lambda left, r=rule: (octaves_record(t, r, seconds) for t in left)
             )
     else:
-        measure(log, tables, BASE, "base", lambda left: map(base_record, left))
+        measure(log, tables, BASE, "base", partial(map, base_record))
         for method in options.methods:
             title = options.name.format(method)
-            measure(log, tables, title, code_digest(), lambda left, m=method: (fit_record(t, m, seconds) for t in left))
+            solve = partial(fit_record, method=method, seconds=seconds)
+            measure(log, tables, title, code_digest(), partial(map, solve))
         for entry in rival_entries() if options.rivals is not None else ():
             if not options.rivals or entry.program in options.rivals:
                 run_rival(log, tables, entry, seconds)
