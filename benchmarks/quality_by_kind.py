@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.adapter import BY_KIND
 from benchmarks.contestants import Entry, quality_entries
 from benchmarks.kinds import HALVES, KINDS, Table, read
 from benchmarks.records import Log, Record
@@ -126,7 +127,7 @@ def fit_record(table: Table, method: str, seconds: float, scores: Mapping[str, S
     import partita
     from partita.metrics import anmi
 
-    ensemble = partita.Ensemble.from_labels(table.labels)
+    ensemble = partita.Ensemble.from_labels(table.labels, missing=-1)
     started = time.perf_counter()
     try:
         with time_limit(seconds):
@@ -149,7 +150,7 @@ def octaves_record(table: Table, rule: Callable[[Any], Any], seconds: float) -> 
     started = time.perf_counter()
     try:
         with time_limit(seconds):
-            chosen = rule(Ensemble.from_labels(table.labels))
+            chosen = rule(Ensemble.from_labels(table.labels, missing=-1))
     except (Exception, TimeLimitError) as error:
         return {"failure": f"{type(error).__name__}: {error}"}
     k = int(getattr(chosen, "k", chosen))
@@ -210,9 +211,9 @@ def measure(
 
 def rival_entries() -> list[Entry]:
     """Return the rivals in Python and the compositions of SciPy and scikit-learn that solve for labels at a given k."""
-    programs = (*OFFERS, *OWN)
-    names = [each for each in quality_entries() if not each.ours and not each.turned]
-    return [each for each in names if each.program.startswith(programs) and "LDA" not in each.program]
+    entries = [each for each in quality_entries() if not each.ours and not each.turned and "LDA" not in each.program]
+    more = [Entry("auto", f"py-cluster-ensemble {name}", asked=name) for name in BY_KIND]
+    return [each for each in entries + more if each.program.startswith((*OFFERS, *OWN))]
 
 
 def rival_records(entry: Entry, tables: Sequence[Table], seconds: float) -> Iterator[Record]:
