@@ -229,6 +229,7 @@ def _sklearn(name: str, view: str = "X", **params) -> Clusterer:
 
 
 def _linkage(linkage: str, view: str = "X") -> Clusterer:
+    """Return a function that cuts a linkage of a view at k clusters."""
     return lambda data, k, rng: data.cut(view, linkage, k)
 
 
@@ -239,7 +240,7 @@ def _projected(data: Features, k: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def kmeans(X: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Run k-means from one start; k is reduced to the number of distinct rows."""
+    """Run k-means from one start."""
     from sklearn.cluster import KMeans
 
     return KMeans(k, n_init=1, max_iter=100, random_state=int(rng.integers(2**31))).fit_predict(X)
@@ -309,6 +310,7 @@ def _mixed(names: Sequence[str], number: tuple[int, int], draw_k: Callable[[int,
 
 
 def _bounded(k: int, data: Features) -> int:
+    """Limit k to a fifth of the objects."""
     return max(2, min(k, len(data.X) // 5))
 
 
@@ -329,7 +331,7 @@ def _subspace(data: Features, k: int, draw: int, rng: np.random.Generator) -> Me
 
 
 def _too_fine(data: Features, k: int, draw: int, rng: np.random.Generator) -> Members:
-    """Twenty k-means, Ward and Birch members with 3 to 10 times the number of classes."""
+    """Twenty k-means runs and linkages with 3 to 10 times the number of classes."""
     names = ("k-means", "k-means", "mini-batch", "k-means, projected", "Ward", "complete", "bisecting")
     chosen = [names[int(rng.integers(len(names)))] for _ in range(20)]
     return [ALGORITHMS[name](data, _bounded(_log_uniform(3 * k, 10 * k, rng), data), rng) for name in chosen]
