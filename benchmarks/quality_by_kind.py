@@ -41,6 +41,8 @@ BASE = "median base clustering"
 SECONDS = 60.0
 """Seconds that a method may take per table."""
 TOLERANCE = 1e-9
+CHUNK = 40
+"""Tables that a rival answers in one process."""
 Score = Callable[[Any, Any], np.ndarray]
 """(result, ensemble) to one number per object."""
 
@@ -158,13 +160,13 @@ def octaves_record(table: Table, rule: Callable[[Any], Any], seconds: float) -> 
 
 
 def lowest_bic(ensemble: Any) -> Any:
-    """Select k by BIC of `mm`: all k up to 20, then in steps of a tenth up to 1.5 times the largest base k."""
+    """Select k by BIC of `mm`: all k up to 20, then in steps of a quarter up to 1.5 times the largest base k."""
     from partita import select_k
 
     sizes = [len(np.unique(column[column >= 0])) for column in ensemble.labels.T]
     ks = list(range(2, 21))
     while ks[-1] < 1.5 * max(sizes):
-        ks.append(int(np.ceil(1.1 * ks[-1])))
+        ks.append(int(np.ceil(1.25 * ks[-1])))
     return select_k(ensemble, ks, "mm", criterion="bic", repeats=0)
 
 
@@ -216,21 +218,18 @@ def rival_entries() -> list[Entry]:
     return [each for each in entries + more if each.program.startswith((*OFFERS, *OWN))]
 
 
-def rival_records(entry: Entry, tables: Sequence[Table], seconds: float) -> Iterator[Record]:
+def rival_records(tables: Sequence[Table], entry: Entry, seconds: float) -> Iterator[Record]:
     """Yield the record of every table; one with a failure if the rival did not answer."""
-    solved = answers(
-        entry.program,
-        entry.asked or entry.method,
-        [(_complete(table.labels), table.k) for table in tables],
-        seconds,
-        seconds * len(tables),
-    )
-    for table, answer in zip(tables, solved, strict=False):
-        if answer.failure:
-            yield {"failure": answer.failure}
-        else:
-            labels = np.asarray(answer.value).astype(int)
-            yield {"seconds": answer.wall, **agreement(table, labels - labels.min())}
+    for start in range(0, len(tables), CHUNK):  # `answers` returns when all its tables are answered
+        some = tables[start : start + CHUNK]
+        requests = [(_complete(table.labels), table.k) for table in some]
+        solved = answers(entry.program, entry.asked or entry.method, requests, seconds, seconds * len(some))
+        for table, answer in zip(some, solved, strict=False):
+            if answer.failure:
+                yield {"failure": answer.failure}
+            else:
+                labels = np.asarray(answer.value).astype(int)
+                yield {"seconds": answer.wall, **agreement(table, labels - labels.min())}
 
 
 def _complete(labels: np.ndarray) -> np.ndarray:
@@ -242,7 +241,7 @@ def run_rival(log: Log, tables: Sequence[Table], entry: Entry, seconds: float) -
     """Run a rival on the tables it has not answered; report a rival that is not installed."""
     name = entry.program if entry.program.endswith(entry.asked or entry.method) else f"{entry.program} {entry.method}"
     try:
-        measure(log, tables, name, "rival", partial(rival_records, entry, seconds=seconds))
+        measure(log, tables, name, "rival", partial(rival_records, entry=entry, seconds=seconds))
     except ImportError as error:
         print(f"{name}: not installed here, {error}", file=sys.stderr)
 
