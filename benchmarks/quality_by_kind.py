@@ -249,7 +249,7 @@ def run_rival(log: Log, tables: Sequence[Table], entry: Entry, seconds: float) -
 # ---------------------------------------------------------------------------------------------------- reporting
 
 Cells = dict[str, dict[str, float]]
-"""Mean by method and kind; the mean of the kinds is the kind "mean"."""
+"""Mean by method and kind; "mean" is the mean of the kinds, "tables" the number of tables with a value."""
 
 
 def collect(log: Log, tables: Sequence[Table]) -> dict[str, dict[str, Record]]:
@@ -275,16 +275,22 @@ def means(
                 values[table.kind].append(found)
         if values:
             row = {kind: float(np.mean(values[kind])) for kind in KINDS if values[kind]}
-            cells[method] = row | {"mean": float(np.mean(list(row.values())))}
+            number = float(sum(map(len, values.values())))
+            cells[method] = row | {"mean": float(np.mean(list(row.values()))), "tables": number}
     return cells
 
 
 def markdown(title: str, cells: Cells) -> str:
-    """Return a table with one row per method and one column per kind, the highest mean first."""
+    """Return a table with one row per method and one column per kind, ordered by the mean of the kinds.
+
+    Methods with a value on fewer tables than others come last: their means are not comparable.
+    """
     kinds = [kind for kind in KINDS if any(kind in row for row in cells.values())]
-    lines = [f"### {title}", "", f"| method | {' | '.join(kinds)} | mean |", "|---" * (len(kinds) + 2) + "|"]
-    for method, row in sorted(cells.items(), key=lambda item: -item[1]["mean"]):
-        lines.append(f"| {method} | " + " | ".join(_cell(row.get(kind)) for kind in (*kinds, "mean")) + " |")
+    head = ("method", *kinds, "mean", "tables")
+    lines = [f"### {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for method, row in sorted(cells.items(), key=lambda item: (-item[1]["tables"], -item[1]["mean"])):
+        values = " | ".join(_cell(row.get(kind)) for kind in (*kinds, "mean"))
+        lines.append(f"| {method} | {values} | {row['tables']:.0f} |")
     return "\n".join(lines) + "\n"
 
 
