@@ -154,7 +154,7 @@ def octaves_record(table: Table, rule: Callable[[Any], Any], seconds: float) -> 
         with time_limit(seconds):
             chosen = rule(Ensemble.from_labels(table.labels, missing=-1))
     except (Exception, TimeLimitError) as error:
-        return {"failure": f"{type(error).__name__}: {error}"}
+        return {"failure": f"{type(error).__name__}: {error}", "octaves": None}
     k = int(getattr(chosen, "k", chosen))
     return {"seconds": time.perf_counter() - started, "chosen": k, "octaves": float(np.log2(k / table.k))}
 
@@ -304,7 +304,7 @@ def summary(log: Log, tables: Sequence[Table], reference: str = "auto") -> dict[
     base, ours = records.get(BASE, {}), records.get(reference, {})
 
     def above_base(each: Record) -> float | None:
-        if each["method"] == BASE or each["table"] not in base:
+        if each["method"] == BASE or each["table"] not in base or "octaves" in each:
             return None
         return float(each.get("ari", -1.0) >= base[each["table"]]["ari"] - TOLERANCE)  # a failure is below
 
@@ -319,7 +319,7 @@ def summary(log: Log, tables: Sequence[Table], reference: str = "auto") -> dict[
         "Share of tables with ARI not below that of the median base clustering": above_base,
         "Share of tables that failed": lambda each: float("failure" in each) if each["method"] != BASE else None,
         "Seconds": lambda each: each.get("seconds"),
-        "Mean |log2(k / classes)|": lambda each: abs(each["octaves"]) if "octaves" in each else None,
+        "Mean |log2(k / classes)|": lambda each: abs(each["octaves"]) if each.get("octaves") is not None else None,
         "Mean log2(k / classes)": lambda each: each.get("octaves"),
     }
     for score in SCORES:
