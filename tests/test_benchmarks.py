@@ -139,7 +139,7 @@ def test_slow_rival_is_stopped(environment, monkeypatch):
 
 
 def test_adapter_knows_every_rival():
-    newer = {f"py-cluster-ensemble {name}" for name in adapter.NEWER}
+    newer = {f"py-cluster-ensemble {name}" for name in adapter.NEWER + adapter.BY_KIND}
     assert set(adapter.RIVALS) == set(rivals.OFFERS) | newer
     assert set(adapter.MODULES) == set(rivals.OFFERS)
 
