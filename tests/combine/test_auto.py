@@ -108,7 +108,7 @@ def test_a_better_base_clustering_is_the_answer_and_says_so():
     assert "8 clusters instead of 2" in note and "--set fallback=k" in note
     assert not any("has a higher ANMI" in note for note in result.notes)
     assert result.detail["chosen"].startswith("base clustering") == (result.detail["candidates"][-1]["k"] == 8)
-    assert result.confidence.min() == pytest.approx(1)
+    assert result.confidence.min() > 0.95
     polished = partita.polish(result, finer())
     assert polished.k == 8 and polished.recipe.polish
 
