@@ -25,6 +25,7 @@ from partita.core.errors import MethodError, ParameterError, TableError
 from partita.core.progress import reporting
 from partita.report.comparison import as_record, comparison_table, left_out, note_lines, verdict
 
+from .metrics.test_confidence import slow_confidence
 from .samples import noisy, noisy_labels, noisy_soft
 
 QUICK = ["mcla", "mm", "voting"]
@@ -32,21 +33,7 @@ QUICK = ["mcla", "mm", "voting"]
 
 def figures(comparison):
     """All that must not depend on how the fits were spread."""
-    return [(r.method, r.k, r.clusters, r.anmi, r.certainty, r.silhouette, r.failed, r.notes) for r in comparison.rows]
-
-
-def slow_certainty(ensemble, labels):
-    """Mean over the objects of the share of known pairs of labels that agree, with the others of their cluster."""
-    table, own = ensemble.labels, []
-    for i, label in enumerate(labels):
-        together = known = 0
-        for j in np.flatnonzero(labels == label):
-            both = (table[i] != -1) & (table[j] != -1)
-            if i != j and label != -1:
-                known += both.sum()
-                together += (both & (table[i] == table[j])).sum()
-        own += [together / known] if known else []
-    return np.mean(own)
+    return [(r.method, r.k, r.clusters, r.anmi, r.confidence, r.silhouette, r.failed, r.notes) for r in comparison.rows]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -58,7 +45,7 @@ def test_rows_are_what_consensus_and_evaluate_give(missing):
         by_hand = partita.consensus(ensemble, row.method, row.k, seed=3)
         assert row.clusters == by_hand.k and row.notes == by_hand.notes and not row.failed
         assert row.anmi == pytest.approx(partita.evaluate(by_hand, ensemble=ensemble)["anmi"], abs=1e-12)
-        assert row.certainty == pytest.approx(slow_certainty(ensemble, by_hand.labels), abs=1e-12)
+        assert row.confidence == pytest.approx(np.nanmean(slow_confidence(ensemble, by_hand.labels)), abs=1e-12)
         assert -1 <= row.silhouette <= 1 and row.seconds > 0 and row.memory is not None and row.memory >= 0
     assert found.seed == 3 and found.workers == 1 and not found.interrupted and not found.left_out
 
@@ -70,7 +57,7 @@ def test_rows_with_counts_are_objects():
     few = partita.Ensemble.from_labels(labels).with_counts(counts)
     whole = partita.Ensemble.from_labels(np.repeat(labels, counts, axis=0))
     for a, b in zip(*(partita.compare(each, [3], QUICK).rows for each in (few, whole)), strict=True):
-        assert (a.anmi, a.certainty, a.silhouette) == pytest.approx((b.anmi, b.certainty, b.silhouette), abs=1e-12)
+        assert (a.anmi, a.confidence, a.silhouette) == pytest.approx((b.anmi, b.confidence, b.silhouette), abs=1e-12)
 
 
 def test_names_of_labels_change_nothing():
@@ -82,13 +69,13 @@ def test_names_of_labels_change_nothing():
 
 def test_best():
     rows = (
-        Compared("a", 2, 2, anmi=0.5, certainty=0.9),
-        Compared("b", 2, 2, anmi=0.5, certainty=0.95),
+        Compared("a", 2, 2, anmi=0.5, confidence=0.9),
+        Compared("b", 2, 2, anmi=0.5, confidence=0.95),
         Compared("a", 3, failed="no"),
         Compared("b", None, 5, anmi=0.7),
     )
     found = Comparison(rows)
-    assert found.best() is rows[3] and found.best("certainty") is rows[1] and found.best("silhouette") is None
+    assert found.best() is rows[3] and found.best("confidence") is rows[1] and found.best("silhouette") is None
     assert found.best_at(2) is rows[0], "the first of equals"
     assert found.best_at(3) is None and found.best_at(None) is rows[3]
     assert found.methods == ("a", "b") and found.ks == (2, 3, None)
@@ -350,7 +337,7 @@ def test_command_writes_files(folder):
     assert done.exit_code == 0 and done.output == "", done.output
     rows = list(csv.DictReader((folder / "out.csv").read_text().splitlines()))
     assert [(row["method"], row["k"]) for row in rows] == [("mcla", "2"), ("scspa", "2"), ("cspa", "2")]
-    assert list(rows[0])[3:] == ["ANMI", "certainty", "silhouette", "seconds", "memory MB", "remark"]
+    assert list(rows[0])[3:] == ["ANMI", "confidence", "silhouette", "seconds", "memory MB", "remark"]
     assert run(folder, "--k", "2", "-m", "eac", "-o", folder / "out.json", "-q").exit_code == 0
     assert json.loads((folder / "out.json").read_text())["rows"][0]["method"] == "eac"
 

@@ -43,7 +43,7 @@ def test_cells_run(tmp_path, monkeypatch, capsys):
             assert value._repr_html_().startswith("<div")
             kinds.append("table")
     assert kinds.count("picture") >= 3 and kinds.count("table") >= 3
-    assert names["selection"].k == 4 and "certainty 0." in capsys.readouterr().out
+    assert names["selection"].k == 4 and "confidence 0." in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["consensus.parquet", "report.html"]
 
 

@@ -132,7 +132,7 @@ def test_download_is_all_labels(browser, made):
     assert waiting.value.suggested_filename == "consensus.csv"
     assert [row['who,"is"'] for row in rows] == data.ids.tolist()
     assert [int(row["consensus"]) for row in rows] == data.consensus.labels.tolist()
-    found = [float(row["certainty"] or "nan") for row in rows]
+    found = [float(row["confidence"] or "nan") for row in rows]
     np.testing.assert_allclose(found, data.diagnostics.items.own, atol=0.00051)
 
 

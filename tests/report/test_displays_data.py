@@ -46,7 +46,7 @@ def pairs_together(ensemble, one, other):
 # ordering
 
 
-def test_objects_by_cluster_then_certainty():
+def test_objects_by_cluster_then_confidence():
     labels, sure = np.array([2, 0, -1, 2, 0, 1]), np.array([0.1, 0.2, 0.9, 0.7, np.nan, 0.5])
     bins = ordered_bins(labels, sure)
     assert bins.rows.tolist() == [1, 4, 5, 3, 0] and bins.clusters.tolist() == [0, 0, 1, 2, 2]
@@ -116,7 +116,7 @@ def test_heatmap_of_single_objects(made):
     )
     assert np.array_equal(display.matrix, consensus_matrix(ensemble, order), equal_nan=True)
     assert display.clusters.tolist() == consensus.labels[order].tolist()
-    assert np.array_equal(display.certainty, own[order], equal_nan=True)
+    assert np.array_equal(display.item_consensus, own[order], equal_nan=True)
     assert display.sizes.sum() == ensemble.counts[consensus.labels >= 0].sum()
     assert display.unknown == consensus.unknown
 
@@ -130,7 +130,7 @@ def test_heatmap_of_bins():
     assert len(groups) == 9 and display.sizes.tolist() == [len(group) for group in groups]
     expected = np.array([[pairs_together(ensemble, one, other) for other in groups] for one in groups])
     assert display.matrix == pytest.approx(expected, abs=1e-12, nan_ok=True)
-    assert display.certainty == pytest.approx([np.nanmean(own[group]) for group in groups])
+    assert display.item_consensus == pytest.approx([np.nanmean(own[group]) for group in groups])
 
 
 def test_bin_of_one_object_is_with_itself():
@@ -140,7 +140,7 @@ def test_bin_of_one_object_is_with_itself():
         Consensus.hard(labels[:, 0]), Ensemble.from_labels(labels), most_rows=10, bins=4
     )
     assert display.sizes.tolist()[-1] == 1 and display.matrix[-1].tolist() == [0.0, 0.0, 0.0, 1.0]
-    assert np.isnan(display.certainty[-1])
+    assert np.isnan(display.item_consensus[-1])
 
 
 def test_heatmap_tells_its_numbers():
@@ -398,11 +398,11 @@ def test_scatter_of_all_and_of_some():
     other = ScatterDisplay.from_consensus(consensus, places, seed=4)
     assert other.points.tolist() != some.points.tolist()
     rows = {tuple(row): i for i, row in enumerate(places[:, :2].tolist())}
-    for point, cluster, sure in zip(some.points[:50].tolist(), some.clusters, some.certainty, strict=False):
+    for point, cluster, sure in zip(some.points[:50].tolist(), some.clusters, some.confidence, strict=False):
         i = rows[tuple(point)]
         assert labels[i] == cluster and consensus.confidence[i] == sure
-    few = ScatterDisplay.from_consensus(Consensus.hard([0, 1]), [[0, 1], [2, 3]], certainty=[0.5, 2.0])
-    assert few.points.tolist() == [[0, 1], [2, 3]] and few.certainty.tolist() == [0.5, 1.0] and not few.sampled
+    few = ScatterDisplay.from_consensus(Consensus.hard([0, 1]), [[0, 1], [2, 3]], confidence=[0.5, 2.0])
+    assert few.points.tolist() == [[0, 1], [2, 3]] and few.confidence.tolist() == [0.5, 1.0] and not few.sampled
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_heatmap(made):
         assert to_hex(patch.get_facecolor()).upper() == colour_of(cluster, LIGHT)
         assert (patch.get_hatch() or "") == hatch_of(cluster)
         assert patch.get_height() == np.count_nonzero(display.clusters == cluster)
-    assert sure.patches[0].get_data().values.tolist() == np.nan_to_num(display.certainty).tolist()
+    assert sure.patches[0].get_data().values.tolist() == np.nan_to_num(display.item_consensus).tolist()
     borders = np.flatnonzero(np.diff(display.clusters)) + 0.5
     assert [line.get_ydata()[0] for line in matrix.lines[::2]] == borders.tolist()
 
@@ -143,13 +143,13 @@ def test_trace_and_numbers(made):
 def test_scatter():
     labels = np.arange(20) % 10 - 1
     points = np.random.default_rng(0).normal(size=(20, 2))
-    display = ScatterDisplay.from_consensus(Consensus.hard(labels), points, certainty=np.linspace(0, 1, 20))
+    display = ScatterDisplay.from_consensus(Consensus.hard(labels), points, confidence=np.linspace(0, 1, 20))
     (axes,) = panels(display)
     assert np.concatenate([one.get_offsets() for one in axes.collections]).shape == (20, 2)
     for cluster, drawn in zip(np.unique(labels), axes.collections, strict=True):
         mine = labels == cluster
         assert np.array_equal(drawn.get_offsets(), points[mine])
-        assert drawn.get_alpha() == pytest.approx(0.15 + 0.85 * display.certainty[mine])
+        assert drawn.get_alpha() == pytest.approx(0.15 + 0.85 * display.confidence[mine])
     shapes = [len(one.get_paths()[0].vertices) for one in axes.collections]
     assert len(set(shapes)) > 3 and words(axes) == [str(cluster) for cluster in range(9)]
 

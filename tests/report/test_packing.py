@@ -38,18 +38,18 @@ def test_half_a_letter_does_not_break_it():
     assert unpack(pack(*sample(n=1), np.array(["\ud800x"], object), MUCH))[2] == ["?x"]
 
 
-def test_what_does_not_fit_is_left_out_certainty_first():
+def test_what_does_not_fit_is_left_out_confidence_first():
     labels, sure = sample(n=20_000)
     rng = np.random.default_rng(1)
     ids = np.array([rng.bytes(6).hex() for _ in labels], object)
     whole = pack(labels, sure, ids, MUCH)
-    assert whole.has_ids and whole.has_certainty
+    assert whole.has_ids and whole.has_confidence
     no_sure = pack(labels, sure, ids, len(whole.data) - 1)
-    assert no_sure.has_ids and not no_sure.has_certainty
+    assert no_sure.has_ids and not no_sure.has_confidence
     no_ids = pack(labels, sure, ids, len(no_sure.data) - 1)
-    assert not no_ids.has_ids and no_ids.has_certainty
+    assert not no_ids.has_ids and no_ids.has_confidence
     bare = pack(labels, sure, ids, len(no_ids.data) - 1)
-    assert not bare.has_ids and not bare.has_certainty
+    assert not bare.has_ids and not bare.has_confidence
     np.testing.assert_array_equal(unpack(bare)[0], labels)
     none = pack(labels, sure, ids, len(bare.data) - 1)
     assert none.data == "" and none.rows == len(labels)

@@ -33,7 +33,7 @@ def held(text):
     """The labels that the page carries."""
     block = re.search(r'<script type="text/plain" id="labels" (.*?)>(.*?)</script>', text)
     facts = dict(re.findall(r'data-([\w-]+)="(.*?)"', block.group(1)))
-    packed = Packed(int(facts["rows"]), int(facts["width"]), "certainty" in facts, "ids" in facts, block.group(2))
+    packed = Packed(int(facts["rows"]), int(facts["width"]), "confidence" in facts, "ids" in facts, block.group(2))
     return unpack(packed)
 
 
@@ -45,9 +45,9 @@ def test_the_page_holds_the_result(tmp_path):
     ensemble = noisy(n=80, r=6, k=3)
     data, text = made(tmp_path, ensemble, 3, "voting", compare="mm")
     assert same_partition(data.consensus.labels, partita.consensus(ensemble, "voting", 3).labels)
-    labels, certainty, ids = held(text)
+    labels, confidence, ids = held(text)
     np.testing.assert_array_equal(labels, data.consensus.labels)
-    np.testing.assert_allclose(certainty, data.diagnostics.items.own, atol=0.00051)
+    np.testing.assert_allclose(confidence, data.consensus.confidence, atol=0.00051)
     assert ids is None
     assert "The number of clusters, 3, was given" in text
     assert [one.method for one in data.rivals] == ["voting", "mm"] and data.rivals[0].chosen
@@ -62,9 +62,11 @@ def test_figures_of_all_objects_follow_from_the_diagnostics():
     result = partita.consensus(ensemble, "voting", 3)
     found = partita.diagnose(ensemble, result)
     numbers = numbers_of(ensemble, result, found)
-    own, counts = found.items.own, ensemble.counts
+    own, counts = found.confidence, ensemble.counts
+    items = np.isfinite(found.items.own)
     known = np.isfinite(own)
-    assert numbers.certainty == pytest.approx(np.sum(own[known] * counts[known]) / counts[known].sum())
+    assert numbers.confidence == pytest.approx(np.sum(own[known] * counts[known]) / counts[known].sum())
+    assert numbers.item_consensus == pytest.approx(np.average(found.items.own[items], weights=counts[items]))
     assert numbers.histogram.sum() == pytest.approx(counts[known].sum())
     assert numbers.histogram[10:].sum() == pytest.approx(counts[known & (own >= 0.5)].sum())
     odd = found.doubt.misplaced | found.doubt.outlier
@@ -72,6 +74,7 @@ def test_figures_of_all_objects_follow_from_the_diagnostics():
     for cluster in range(result.k):
         mine = result.labels == cluster
         assert numbers.objects[cluster] == counts[mine].sum()
+        assert numbers.means[cluster] == pytest.approx(np.average(own[mine & known], weights=counts[mine & known]))
         values = np.repeat(own[mine & known], counts[mine & known].astype(int))
         assert numbers.spread[cluster, 2] in values and (np.diff(numbers.spread[cluster]) >= 0).all()
         np.testing.assert_allclose(

@@ -76,7 +76,8 @@ def test_doubtful_objects_carry_their_own_numbers(made):
     for one in data.doubtful:
         row = one.called - 1
         assert (one.cluster, one.nearest) == (data.consensus.labels[row], items.nearest[row])
-        np.testing.assert_equal((one.certainty, one.other), (items.own[row], items.other[row]))
+        np.testing.assert_equal((one.own, one.other), (items.own[row], items.other[row]))
+        np.testing.assert_equal(one.confidence, data.diagnostics.confidence[row])
         np.testing.assert_allclose(one.margin, items.own[row] - items.other[row])
 
 

@@ -65,13 +65,13 @@ def test_clusterings_without_objects_in_common(tmp_path):
     assert "c0 and c1: no object in common" in text
 
 
-def test_certainty_within_clusters_counts_objects_not_rows():
+def test_confidence_within_clusters_counts_objects_not_rows():
     ensemble = noisy(n=40, r=5, k=3, noise=0.4)
     counts = 1 + np.arange(40) % 5
     heavy = ensemble.with_counts(counts)
     result = partita.consensus(heavy, "voting", 3)
     found = numbers_of(heavy, result, partita.diagnose(heavy, result))
-    own = partita.diagnose(heavy, result).items.own
+    own = partita.diagnose(heavy, result).confidence
     for cluster in range(result.k):
         mine = result.labels == cluster
         values = np.repeat(own[mine], counts[mine])

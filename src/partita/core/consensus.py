@@ -226,5 +226,5 @@ def notes_on(
         notes.append(f"{who} no label in any clustering that counts: consensus label {MISSING}")
     if undefined:
         who = "1 object" if undefined == 1 else f"{undefined} objects"
-        notes.append(f"confidence is not defined (NaN) for {who}, {reason}")
+        notes.append(f"confidence is not defined for {who}, {reason}")
     return tuple(notes)
