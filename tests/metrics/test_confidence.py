@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import partita
 from partita import Ensemble, SoftEnsemble, registry
 from partita.core import confidence as core
-from partita.metrics import confidence, ensemble_tables, item_consensus
+from partita.core.consensus import placed
+from partita.metrics import confidence, ensemble_tables, item_consensus, scoring
 from partita.metrics.confidence import label_counts
 from tests.samples import noisy, noisy_soft
 
@@ -174,3 +175,12 @@ def test_new_objects_have_the_confidence_of_the_training_counts(case):
         more = ensemble.rows(np.append(np.arange(n), i)).with_counts(np.append(ensemble.counts, 1.0))
         expected = slow_confidence(more, np.append(labels, labels[i]))[-1]
         np.testing.assert_allclose(new[i], expected, rtol=0, atol=1e-12)
+
+
+def test_a_table_that_is_too_large_is_not_stored(monkeypatch):
+    monkeypatch.setattr(scoring, "MAX_CELLS", 10)
+    without, own = partita.consensus(noisy(), "hbgf", 4), partita.consensus(noisy(), "mm", 4)
+    assert without.model is None and any("new objects cannot be predicted" in note for note in without.notes)
+    assert not own.model.counts and any("predicted labels have no confidence" in note for note in own.notes)
+    assert placed(own.model, noisy()).confidence is None
+    assert np.isfinite(without.confidence).all() and np.isfinite(own.confidence).all()

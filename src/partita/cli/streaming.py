@@ -120,7 +120,8 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
             typer.echo(f"note: what is finished is kept in {left}; the same command goes on from there", err=True)
         raise
     if task.save_model is not None:
-        assert result.model is not None
+        if result.model is None:
+            raise ParameterError(f"--save-model {task.save_model}: too many clusters for a model; give a smaller k")
         io.save_model(result.model, task.save_model)
     report(result, as_json, quiet)
 

@@ -17,6 +17,8 @@ from partita.metrics.ensemble import anmi_of
 
 PREDICT_AGREEMENT: Final = "predict agreement"
 """Key in `Consensus.detail`: share of the training objects to which `predict` gives their label."""
+MAX_CELLS: Final = 1 << 26
+"""Base labels times clusters above which no table of counts is stored: it would take 512 MB."""
 LOW_AGREEMENT: Final = 0.9
 """A lower agreement is reported in a note."""
 
@@ -25,18 +27,24 @@ def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble, by_estimate: bo
     """Add ANMI, confidence and a model with training counts to a method's result for the rows of `ensemble`.
 
     A result without a model gets an approximate one (see `vote_model`). If the model may give training objects another
-    label than the method did, because it is approximate or predicts `by_estimate`, the agreement is measured.
+    label than the method did, because it is approximate or predicts `by_estimate`, the agreement is measured. Where the
+    table of counts has more than `MAX_CELLS` cells it is not stored, and a note says so.
     """
     tables = ensemble_tables(ensemble, result.labels)
     found = label_counts(ensemble, tables, result.labels)
     width = result.model.width if result.model is not None else found.totals.shape[1]
     width = max(width, 0 if result.membership is None else result.membership.shape[1])
-    counts = tuple(np.pad(table.dense().astype(np.float64), ((0, width - table.shape[0]), (0, 0))) for table in tables)
-    model = vote_model(counts, ensemble) if result.model is None else result.model
-    weights = unit_weights(ensemble) if model.weights is None else model.weights
-    model = replace(model, counts=counts, weights=weights)
-    detail, notes = dict(result.detail), result.notes
-    if model.approximate or by_estimate:
+    detail, notes, model = dict(result.detail), result.notes, result.model
+    if int(ensemble.offsets[-1]) * width > MAX_CELLS:
+        what = "new objects cannot be predicted" if model is None else "predicted labels have no confidence"
+        notes += (f"{ensemble.offsets[-1]} base labels times {width} clusters are too many to store: {what}",)
+    else:
+        padded = (np.pad(table.dense(), ((0, width - table.shape[0]), (0, 0))) for table in tables)
+        counts = tuple(table.astype(np.float64) for table in padded)
+        model = vote_model(counts, ensemble) if model is None else model
+        weights = unit_weights(ensemble) if model.weights is None else model.weights
+        model = replace(model, counts=counts, weights=weights)
+    if model is not None and (model.approximate or by_estimate):
         same = model.assign(ensemble, membership=False).labels == result.labels
         agreement = float(np.average(same, weights=ensemble.counts))
         detail[PREDICT_AGREEMENT] = agreement

@@ -69,7 +69,8 @@ def fit_sample(ensemble: Ensemble, wanted: Wanted) -> Fitted:
     result = _consensus(ensemble, wanted)
     result = replace(result, k_choice=choice, notes=(*notes, *result.notes))
     model = result.model
-    assert model is not None
+    if model is None:
+        raise ParameterError(f"{wanted.method} found too many clusters to predict the other rows; give a smaller k")
     coded, _ = model.coded(ensemble)
     found = model.assign(coded, membership=False)
     told = _told(result)
