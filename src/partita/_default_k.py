@@ -51,6 +51,8 @@ CLUSTER_SHARE: Final = 0.02
 """Share of n / k objects from which a cluster of the linkage counts as one of the k."""
 MIN_TRIED, MAX_TRIED, TRIED_PER_BASE = 20, 200, 1.5
 """The covariance criterion compares k from 2 to max(20, 1.5 times the largest base k), at most 200."""
+MAX_NAMED: Final = 5
+"""Omitted clusterings that a note names."""
 EQUAL: Final = 1e-12
 
 
@@ -101,12 +103,8 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
         notes.append(f"{reason}; 1 is not among the given numbers of clusters")
     kept = range(len(table.names)) if independent else _dependent_clusterings(test)
     omitted = {table.names[j]: float(test.by_clustering[j]) for j in range(len(table.names)) if j not in kept}
-    for name, p in sorted(omitted.items()):
-        notes.append(
-            f"clustering {name!r} is statistically independent of all others (p = {p:.2g}): it was not used to "
-            "choose k, but is used in the fit"
-        )
     if omitted:
+        notes.append(_omission_note(omitted))
         table = prepare(table.columns(list(kept))).ensemble
         hard = hard.columns(list(kept))
     found = _common_k(hard, allowed) or _largest_covariance(table, allowed)
@@ -139,6 +137,17 @@ def _dependent_clusterings(test: "Independence") -> list[int]:
     values = np.nan_to_num(test.by_clustering, nan=0.0)
     most_dependent = set(np.argsort(values, kind="stable")[:2].tolist())
     return [j for j, p in enumerate(values) if p <= MAX_P_CLUSTERING or j in most_dependent]
+
+
+def _omission_note(omitted: Mapping[str, float]) -> str:
+    """Return a note that names the omitted clusterings, the first few if there are many."""
+    named = [f"{name!r} (p = {p:.2g})" for name, p in sorted(omitted.items())]
+    if len(named) > MAX_NAMED:
+        named = [*named[:MAX_NAMED], f"{len(named) - MAX_NAMED} more"]
+    which = "clustering" if len(omitted) == 1 else "clusterings"
+    return (
+        f"statistically independent of all others, so used in the fit, but not to choose k: {which} {', '.join(named)}"
+    )
 
 
 def _common_k(hard: Ensemble, allowed: Sequence[int] | None) -> KChoice | None:

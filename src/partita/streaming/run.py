@@ -127,7 +127,8 @@ class _Run:
         most = {"auto": plan.most, "distinct": plan.most, "sample": 0, "full": 0}[plan.fit]
         tally = self.kept.load_tally(names, most) or Tally(names, most)
         places = None
-        if plan.fit == "sample" or (plan.fit == "auto" and not plan.whole(self.engine.name)) or plan.wanted.chooses_k:
+        whole = plan.whole(self.engine.name)  # such a fit needs a sample only to choose k
+        if plan.fit != "distinct" and (plan.wanted.chooses_k or not whole):
             places = sample_places(rows_of(self.source), plan.sample, plan.wanted.seed)
         look(self.source, tally, self.engine, self.rule, places, self.kept.save_tally)
         self.kept.save_tally(tally)
