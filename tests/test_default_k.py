@@ -245,7 +245,7 @@ def test_criterion_by_hand():
     """With few rows each row is a micro-cluster, so that the groups are those of the linkage."""
     blocks = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 2], [1, 1, 2], [2, 1, 3], [2, 2, 3], [2, 2, 3], [1, 0, 0]])
     labels = np.repeat(blocks, [3, 2, 4, 1, 2, 3, 1, 1], axis=0)
-    values = covariance_by_k(canonical_table(ensemble_of(labels)), [1, 2, 3])
+    values = covariance_by_k(canonical_table(ensemble_of(labels)), [1, 2, 3])[GAMMA]
     assert values[1] == pytest.approx(1 - GAMMA)
     rows, inverse = np.unique(labels, axis=0, return_inverse=True)
     best = {1: -np.inf, 2: -np.inf, 3: -np.inf}
@@ -271,6 +271,17 @@ def test_planted_k_behind_clusterings_of_other_k(k, seed, missing):
         noisy_part = np.where(rng.random(600) < 0.1, rng.integers(0, k, 600), part)
         columns.append(np.where(rng.random(600) < missing, -1, noisy_part))
     assert choose_k(canonical_table(ensemble_of(np.stack(columns, axis=1)))).k == k
+
+
+def test_finer_clusterings_than_the_result_lower_gamma():
+    """Five clusters, of which every clustering makes 12 to 20: the smaller γ is used, and the choice records it."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 1000)
+    columns = [truth * 20 + rng.integers(0, rng.integers(2, 5), 1000) for _ in range(10)]
+    choice = choose_k(canonical_table(ensemble_of(np.stack(columns, axis=1))))
+    assert choice.k == 5 and choice.gamma == 0.35 and "γ = 0.35" in choice.reason
+    usual = choose_k(canonical_table(noisy(n=200, r=6, k=4, noise=0.4).columns([0, 1, 2])), [3, 4, 5])
+    assert usual.gamma in (None, 0.5)
 
 
 def test_identical_rows():

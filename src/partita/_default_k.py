@@ -44,6 +44,8 @@ MAX_P_CLUSTERING: Final = 0.01
 MIN_SHARE: Final = 0.5
 """Share of the clusterings from which their common k is chosen."""
 LINKAGE_THETA, CRITERION_THETA, GAMMA = 0.3, 0.4, 0.5
+FINE_QUANTILE, FINE_RATIO, FINE_GAMMA = 0.25, 0.8, 0.35
+"""If k is below 0.8 of the lower quartile of the base k, most clusterings are finer than the result, and γ is 0.35."""
 EIGENVECTORS, MICRO_CLUSTERS, MICRO_CLUSTERS_PER_K = 20, 150, 2
 CLUSTER_SHARE: Final = 0.02
 """Share of n / k objects from which a cluster of the linkage counts as one of the k."""
@@ -76,6 +78,7 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
 
         sum_gc w_c N[g, c]² / sum_c w_c |c|² - γ sum_g n_g² / n²,  γ = 0.5,
 
+    with γ = 0.35 if the k found so is below 0.8 of the lower quartile of the numbers of base clusters; it is
     evaluated for a linkage of at most max(150, 2 k) micro-clusters. Two clusters stay apart if their mean weighted
     co-association is below half of the mean of all pairs. Time n r² + t³ + K q², with K numbers of clusters compared
     and q micro-clusters.
@@ -114,6 +117,7 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
         test.p_value,
         FrozenDict(omitted),
         (*notes, *found.notes, *_end_notes(found.k, allowed, len(table))),
+        found.gamma,
     )
 
 
@@ -173,9 +177,23 @@ def _largest_covariance(table: AnyEnsemble, allowed: Sequence[int] | None) -> KC
     else:
         ks = [k for k in allowed if k > 1] or allowed
     values = covariance_by_k(table, ks)
-    ranked = sorted(values, key=lambda k: (-values[k], k))
-    best = min(k for k in ranked if values[k] >= values[ranked[0]] - EQUAL)
-    runner_up = next((k for k in ranked if k != best), None)
+    best = _smallest_best(values[GAMMA])
+    # at the largest k that is allowed, a larger one may be better, and nothing is known of the clusterings' fineness
+    fine = best < max(ks) and best < FINE_RATIO * np.quantile(table.sizes, FINE_QUANTILE)
+    gamma = FINE_GAMMA if fine else GAMMA
+    return _choice_of(values[gamma], gamma, notes)
+
+
+def _smallest_best(values: Mapping[int, float]) -> int:
+    """Return the k with the largest value; ties go to the smallest."""
+    largest = max(values.values())
+    return min(k for k, value in values.items() if value >= largest - EQUAL)
+
+
+def _choice_of(values: Mapping[int, float], gamma: float, notes: Sequence[str]) -> KChoice:
+    """Return the choice by the values of the criterion with this γ."""
+    best = _smallest_best(values)
+    runner_up = min((k for k in values if k != best), key=lambda k: (-values[k], k), default=None)
     if runner_up is None:
         reason = f"{best} is the only possible number of clusters"
     else:
@@ -183,7 +201,9 @@ def _largest_covariance(table: AnyEnsemble, allowed: Sequence[int] | None) -> KC
             f"the covariance criterion is largest ({values[best]:.3f}; {values[best] - values[runner_up]:.2g} less at "
             f"k = {runner_up})"
         )
-    return KChoice(best, "covariance", reason, FrozenDict(values), runner_up, notes=tuple(notes))
+        if gamma == FINE_GAMMA:
+            reason += f", with γ = {gamma} because most clusterings are finer"
+    return KChoice(best, "covariance", reason, FrozenDict(values), runner_up, notes=tuple(notes), gamma=gamma)
 
 
 def _end_notes(k: int, allowed: Sequence[int] | None, rows: int) -> list[str]:
@@ -197,8 +217,8 @@ def _end_notes(k: int, allowed: Sequence[int] | None, rows: int) -> list[str]:
     return []
 
 
-def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[int, float]:
-    """Return the covariance criterion of every k, for an ensemble in canonical form (`partita.core.prepare`).
+def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[float, dict[int, float]]:
+    """Return the covariance criterion of every k for both γ, for an ensemble from `canonical_table`.
 
     Parameters
     ----------
@@ -209,8 +229,8 @@ def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[int, float]:
 
     Returns
     -------
-    dict of int to float
-        The criterion by k, in the order of `ks`.
+    dict of float to dict of int to float
+        The criterion by γ and k, in the order of `ks`.
     """
     linkage_weights = locally_weighted(table, LINKAGE_THETA)
     criterion_weights = locally_weighted(table, CRITERION_THETA)
@@ -218,11 +238,19 @@ def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[int, float]:
     micro = micro_clusters(table, linkage_weights, EIGENVECTORS, q, generator(0))
     similar = similarity(micro, table, linkage_weights)
 
-    def criterion(k: int) -> float:
+    def criterion(k: int) -> tuple[float, float]:
         groups = merge(similar, micro.sizes, min(k, len(micro.sizes)), 0.0, CLUSTER_SHARE)
-        return weighted_covariance(group_counts(micro, groups), table.offsets, criterion_weights, GAMMA)
+        counts = group_counts(micro, groups)
+        usual, fine = (
+            weighted_covariance(counts, table.offsets, criterion_weights, gamma) for gamma in (GAMMA, FINE_GAMMA)
+        )
+        return usual, fine
 
-    return dict(zip(ks, map_threads(criterion, ks, "numbers of clusters"), strict=True))
+    found = map_threads(criterion, ks, "numbers of clusters")
+    return {
+        gamma: {k: pair[place] for k, pair in zip(ks, found, strict=True)}
+        for place, gamma in enumerate((GAMMA, FINE_GAMMA))
+    }
 
 
 def covariance_of_choice(table: AnyEnsemble, choice: KChoice, ks: Sequence[int]) -> dict[int, float]:
@@ -235,7 +263,8 @@ def covariance_of_choice(table: AnyEnsemble, choice: KChoice, ks: Sequence[int])
         table = prepare(table.columns(kept)).ensemble
     known = choice.criterion if choice.rule == "covariance" else {}
     others = [k for k in ks if k not in known]
-    values = {**known, **(covariance_by_k(table, others) if others else {})}
+    gamma = GAMMA if choice.gamma is None else choice.gamma
+    values = {**known, **(covariance_by_k(table, others)[gamma] if others else {})}
     return {k: values[k] for k in ks}
 
 

@@ -47,6 +47,8 @@ class KChoice:
         They are still used in the fit.
     notes : tuple of str
         Remarks on the choice.
+    gamma : float or None
+        γ of the covariance criterion: 0.5, or 0.35 if most clusterings have many more than k clusters.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class KChoice:
     p_value: float | None = None
     omitted: Mapping[str, float] = field(default_factory=FrozenDict)
     notes: tuple[str, ...] = ()
+    gamma: float | None = None
 
     @property
     def gap(self) -> float | None:
