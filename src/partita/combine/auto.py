@@ -81,7 +81,7 @@ def fit(find: Find, ensemble: AnyEnsemble, k: int, params: Params, rng: Generato
     with the largest weighted covariance among those whose ANMI is at least 0.98 of the highest.
     """
     names = params.candidates if params.candidates is not None else default_candidates(ensemble, k)
-    candidates = run_all(find, check_names(find, names, k, "auto"), ensemble, k, rng)
+    candidates = run_all(find, check_names(find, names, "auto"), ensemble, k, rng)
     base = best_base_clustering(ensemble, k)
     if base is not None and base.anmi > max(c.anmi for c in candidates if c.result is not None) + NO_BETTER:
         name = f"base clustering {ensemble.names[base.column]!r}"

@@ -106,14 +106,11 @@ def kept(winner: Candidate, candidates: Sequence[Candidate]) -> Consensus:
     return replace(result, detail=FrozenDict({**result.detail, **told}))
 
 
-def check_names(find: Find, names: Sequence[str], k: int | None, owner: str) -> tuple[str, ...]:
-    """The names, each once; all must be methods that stand for themselves and, without k, find it."""
+def check_names(find: Find, names: Sequence[str], owner: str) -> tuple[str, ...]:
+    """Return the names, each once; raise if there is none or one names a method that runs other methods itself."""
     if not names:
         raise ParameterError(f"{owner}: methods is empty; give at least one name")
     for name in names:
-        method = find(name)
-        if method.combines:
+        if find(name).combines:
             raise MethodError(f"{owner} cannot run {name}, which runs other methods itself; name those")
-        if k is None and not method.chooses_k:
-            raise ParameterError(f"{owner}: its candidate {name} needs the number of clusters; give k (--k)")
     return tuple(dict.fromkeys(names))

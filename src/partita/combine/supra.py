@@ -35,7 +35,7 @@ def fit(find: Find, ensemble: Ensemble | SoftEnsemble, k: int, params: Params, r
     hard method, a table beyond its memory limit) is recorded with its reason, and the others go on.
     """
     default = HARD if isinstance(ensemble, Ensemble) else SOFT
-    names = check_names(find, default if params.methods is None else params.methods, k, "supra")
+    names = check_names(find, default if params.methods is None else params.methods, "supra")
     candidates = run_all(find, names, ensemble, k, rng)
     return kept(best_of(candidates), candidates)
 

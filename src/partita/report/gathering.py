@@ -279,7 +279,7 @@ def _repeat(consensus: Consensus, beside: Beside) -> RepeatFacts:
             ("Clusters asked for", "found by the method" if recipe.k is None else str(recipe.k)),
             ("Seed", str(recipe.seed)),
             ("Fingerprint of the data", recipe.fingerprint),
-            *((f"Setting {name}", str(plain(value))) for name, value in recipe.params.items()),
+            *((f"Setting {name}", str(plain(value))) for name, value in recipe.params.items() if value is not None),
         ]
     return RepeatFacts(beside.command, beside.labels_command, tuple(lines), tuple(versions()))
 
