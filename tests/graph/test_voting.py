@@ -202,7 +202,7 @@ def test_more_clusters_than_any_clustering_has():
 
 def test_one_cluster():
     result = partita.consensus(noisy(missing=0.2), "voting", 1)
-    assert result.k == 1 and set(result.labels.tolist()) == {0} and np.allclose(result.confidence, 1, atol=0.01)
+    assert result.k == 1 and set(result.labels.tolist()) == {0} and np.allclose(result.membership, 1)
 
 
 def test_a_tied_object_keeps_the_label_of_the_reference():
