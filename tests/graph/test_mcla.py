@@ -55,7 +55,7 @@ def test_association_is_the_weighted_mean_of_indicators(seed):
             means.append(np.average([float(row[j] == label) for j, label in mine], weights=weights))
         assert result.per_object["association"][i] == pytest.approx(means[result.labels[i]])
         assert means[result.labels[i]] == pytest.approx(max(means))
-        assert result.confidence[i] == pytest.approx(max(means) / sum(means))
+        assert result.membership[i].max() == pytest.approx(max(means) / sum(means))
 
 
 def test_ties_are_broken_by_the_seed():
@@ -147,7 +147,7 @@ def test_soft_association_is_the_mean_membership():
     soft = noisy_soft()
     result = partita.consensus(soft, "smcla", 3)
     assert np.allclose(result.membership.sum(axis=1), 1)
-    sums = result.per_object["association"] / result.confidence
+    sums = result.per_object["association"] / result.membership.max(axis=1)
     assert (sums > 0).all() and np.allclose(
         (result.membership * sums[:, None]).max(axis=1), result.per_object["association"]
     )

@@ -161,7 +161,7 @@ def test_voting_is_voting(k, unmatched):
         voted = votes.sum(axis=1) > 0
         shares = votes[voted] / votes[voted].sum(axis=1, keepdims=True)
         own = shares[np.arange(voted.sum()), labels[voted]]
-        assert np.allclose(result.confidence[voted], own)
+        assert np.allclose(result.membership[voted].max(axis=1), own)
         assert np.allclose(np.sort(result.membership[voted], axis=1), np.sort(shares, axis=1))
         assert result.scores["anmi"] == pytest.approx(slow_anmi(ensemble, labels), abs=1e-9)
         checked.append(seed)
@@ -202,7 +202,7 @@ def test_more_clusters_than_any_clustering_has():
 
 def test_one_cluster():
     result = partita.consensus(noisy(missing=0.2), "voting", 1)
-    assert result.k == 1 and set(result.labels.tolist()) == {0} and np.allclose(result.confidence, 1)
+    assert result.k == 1 and set(result.labels.tolist()) == {0} and np.allclose(result.membership, 1)
 
 
 def test_a_tied_object_keeps_the_label_of_the_reference():
@@ -213,7 +213,7 @@ def test_a_tied_object_keeps_the_label_of_the_reference():
     table_ = np.column_stack([a, b, c, d])
     result = partita.consensus(table_, "voting", 2)
     assert result.detail["reference"] == "c0"
-    assert result.labels[-1] == result.labels[3] and result.confidence[-1] == pytest.approx(0.5)
+    assert result.labels[-1] == result.labels[3] and result.membership[-1].max() == pytest.approx(0.5)
 
 
 def test_a_tied_object_unknown_to_the_reference_goes_to_the_larger_cluster():
@@ -224,7 +224,7 @@ def test_a_tied_object_unknown_to_the_reference_goes_to_the_larger_cluster():
         rows[1, 2] = 1
         result = partita.consensus(Ensemble.from_labels(rows, missing=-1), "voting", 2)
         assert result.detail["reference"] == "c0"
-        assert result.labels[-1] == result.labels[10] and result.confidence[-1] == pytest.approx(0.5)
+        assert result.labels[-1] == result.labels[10] and result.membership[-1].max() == pytest.approx(0.5)
 
 
 def test_weights_decide():
@@ -232,7 +232,7 @@ def test_weights_decide():
     light = partita.consensus(Ensemble.from_labels(rows), "voting", 2)
     heavy = partita.consensus(Ensemble.from_labels(rows, weights=[5, 1, 1]), "voting", 2)
     assert light.labels.tolist() == [0, 1, 1, 0, 0] and heavy.labels.tolist() == [0, 0, 0, 1, 1]
-    assert heavy.confidence[0] == pytest.approx(5 / 7) and light.confidence[0] == pytest.approx(2 / 3)
+    assert heavy.membership[0].max() == pytest.approx(5 / 7) and light.membership[0].max() == pytest.approx(2 / 3)
 
 
 def test_labels_without_a_partner():
@@ -242,18 +242,20 @@ def test_labels_without_a_partner():
     ensemble = Ensemble.from_labels({"a": a, "b": b, "c": a}).with_counts([1.0] * 12 + [1])
     nearest = partita.consensus(ensemble, "voting")
     assert nearest.detail["reference"] == "a" and nearest.labels[-1] == nearest.labels[0]
-    assert np.allclose(nearest.confidence, 1)
+    assert np.allclose(nearest.membership.max(axis=1), 1)
     abstain = partita.consensus(ensemble, "voting", unmatched="abstain")
-    assert np.allclose(abstain.confidence[:12], 1) and same_partition(abstain.labels[:12], np.arange(12) // 6)
+    assert np.allclose(abstain.membership[:12].max(axis=1), 1) and same_partition(
+        abstain.labels[:12], np.arange(12) // 6
+    )
     assert abstain.labels[-1] >= 0
 
 
 def test_an_object_without_votes_is_not_called_certain():
-    """The only label of the last object abstains: its confidence must not be that of a unanimous vote."""
+    """The only label of the last object abstains: its share must not be that of a unanimous vote."""
     a = [0] * 5 + [1] * 7 + [None]
     b = [0] * 3 + [2] * 2 + [1] * 7 + [2]
     result = partita.consensus({"a": a, "b": b, "c": a}, "voting", unmatched="abstain")
-    assert result.confidence[-1] < 1
+    assert result.membership[-1].max() < 1
 
 
 def test_new_objects_go_where_old_ones_went():
