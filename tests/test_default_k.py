@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import partita
-from partita import Ensemble
+from partita import Ensemble, SoftEnsemble
 from partita._default_k import (
     CRITERION_THETA,
     GAMMA,
@@ -449,3 +449,44 @@ def test_result_and_files_have_the_choice(tmp_path):
     assert partita.consensus(noisy(n=100, r=5), "mm", result.k).k_choice is None
     partita.write(result, tmp_path / "result.json")
     assert '"k_choice"' in (tmp_path / "result.json").read_text()
+
+
+def noisy_clusterings(k, noise, n=3000, r=8, seed=0):
+    """Copies of k clusters with k to k + r - 1 labels, of which a share is random."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    columns = [np.where(rng.random(n) < noise, rng.integers(0, k + j, n), truth) for j in range(r)]
+    return ensemble_of(np.stack(columns, axis=1))
+
+
+@pytest.mark.parametrize(("k", "noise"), [(10, 0.2), (20, 0.2), (30, 0.15), (50, 0.1)])
+def test_many_clusters_with_noisy_labels(k, noise):
+    found = choose_k(canonical_table(noisy_clusterings(k, noise))).k
+    assert abs(np.log2(found / k)) < 0.35
+
+
+def test_memberships_spread_over_all_clusters_do_not_lower_k():
+    hard = SoftEnsemble.from_hard(ensemble_of(planted_of_other_k(4)))
+    blocks = [0.7 * hard.block(j) + 0.3 / size for j, size in enumerate(hard.sizes)]
+    soft = SoftEnsemble.from_memberships(blocks)
+    assert choose_k(canonical_table(soft)).k == choose_k(canonical_table(hard)).k == 4
+
+
+def planted_of_other_k(k, n=400, r=7, seed=1):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n)
+    return np.stack(
+        [
+            np.where(rng.random(n) < 0.1, rng.integers(0, k, n), truth * 3 + rng.integers(0, 1 + j % 3, n))
+            for j in range(r)
+        ],
+        1,
+    )
+
+
+def test_long_ranges_are_cut_with_a_note():
+    table = canonical_table(noisy_clusterings(10, 0.3, n=900))
+    choice = choose_k(table, range(2, 400))
+    assert choice.k <= 201 and any("k = 2 to 201 of the given numbers" in note for note in choice.notes)
+    with pytest.raises(ParameterError, match="up to 500; give one k"):
+        choose_k(table, [600, 700])

@@ -24,10 +24,11 @@ from scipy.special import gammaincc
 
 from partita.core.counting import label_columns, label_counts
 from partita.core.ensemble import Ensemble
+from partita.core.errors import ParameterError
 from partita.core.k_choice import KChoice
 from partita.core.prepare import prepare
 from partita.core.rng import generator
-from partita.core.soft import AnyEnsemble, SoftEnsemble
+from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, FrozenDict, IntArray
 from partita.models.lwea import group_counts, locally_weighted, merge, micro_clusters, similarity, weighted_covariance
@@ -44,24 +45,28 @@ MAX_P_CLUSTERING: Final = 0.01
 MIN_SHARE: Final = 0.5
 """Share of the clusterings from which their common k is chosen."""
 LINKAGE_THETA, CRITERION_THETA, GAMMA = 0.3, 0.4, 0.5
-FINE_QUANTILE, FINE_RATIO, FINE_GAMMA = 0.25, 0.8, 0.35
-"""If k is below 0.8 of the lower quartile of the base k, most clusterings are finer than the result, and γ is 0.35."""
-EIGENVECTORS, MICRO_CLUSTERS, MICRO_CLUSTERS_PER_K = 20, 150, 2
+FINE_QUANTILE, FINE_RATIO, FINE_INSIDE, FINE_GAMMA = 0.25, 0.8, 0.75, 0.35
+"""γ is 0.35 if k is below 0.8 of the lower quartile of the base k and at least 0.75 of the weighted co-association is
+inside the k clusters: the base clusters are parts of them. With less inside, the labels are noisy."""
+MIN_EIGENVECTORS, MAX_EIGENVECTORS, EXTRA_EIGENVECTORS = 20, 100, 10
+MIN_MICRO_CLUSTERS, MAX_MICRO_CLUSTERS, MICRO_CLUSTERS_PER_BASE, MICRO_CLUSTERS_PER_K = 150, 600, 4, 2
+"""Eigenvectors and micro-clusters grow with the lower quartile of the base k; at least 2 micro-clusters per k."""
 CLUSTER_SHARE: Final = 0.02
 """Share of n / k objects from which a cluster of the linkage counts as one of the k."""
-MIN_TRIED, MAX_TRIED, TRIED_PER_BASE = 20, 200, 1.5
-"""The covariance criterion compares k from 2 to max(20, 1.5 times the largest base k), at most 200."""
+MIN_TRIED, MAX_TRIED, TRIED_PER_BASE, MAX_K = 20, 200, 1.5, 500
+"""The covariance criterion compares k from 2 to max(20, 1.5 times the largest base k), at most 200 numbers.
+Of given numbers, those up to 500 are compared."""
 MAX_NAMED: Final = 5
 """Omitted clusterings that a note names."""
 EQUAL: Final = 1e-12
 
 
-def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
+def choose_k(table: Ensemble, ks: Sequence[int] | None = None) -> KChoice:
     """Choose the number of clusters of an ensemble.
 
     Parameters
     ----------
-    table : Ensemble or SoftEnsemble
+    table : Ensemble
         Base clusterings as `canonical_table` returns them.
     ks : sequence of int, optional
         The allowed numbers of clusters, at most the number of unique rows each. By default the rule decides which to
@@ -78,10 +83,10 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
 
         sum_gc w_c N[g, c]² / sum_c w_c |c|² - γ sum_g n_g² / n²,  γ = 0.5,
 
-    with γ = 0.35 if the k found so is below 0.8 of the lower quartile of the numbers of base clusters; it is
-    evaluated for a linkage of at most max(150, 2 k) micro-clusters. Two clusters stay apart if their mean weighted
-    co-association is below half of the mean of all pairs. Time n r² + t³ + K q², with K numbers of clusters compared
-    and q micro-clusters.
+    with γ = 0.35 if the k found so is below 0.8 of the lower quartile of the numbers of base clusters and the first
+    term is at least 0.75. It is evaluated for a linkage of micro-clusters. Two clusters stay apart if their mean
+    weighted co-association is below half of the mean of all pairs. Time n r² + t³ + K q², with K numbers of clusters
+    compared and q micro-clusters.
 
     Examples
     --------
@@ -89,11 +94,10 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
     >>> choose_k(canonical_table(Ensemble.from_labels(table))).reason
     '2 of 3 clusterings have exactly 3 clusters'
     """
-    hard = table if isinstance(table, Ensemble) else table.harden()
     allowed = None if ks is None else sorted(set(ks))
     if len(table) == 1 and (allowed is None or 1 in allowed):
         return KChoice(1, "no structure", "all objects have the same labels in every clustering")
-    test = independence_test(hard)
+    test = independence_test(table)
     independent = test.p_value is not None and test.p_value > MAX_P_STRUCTURE
     notes: list[str] = []
     if independent:
@@ -106,8 +110,7 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
     if omitted:
         notes.append(_omission_note(omitted))
         table = prepare(table.columns(list(kept))).ensemble
-        hard = hard.columns(list(kept))
-    found = _common_k(hard, allowed) or _largest_covariance(table, allowed)
+    found = _common_k(table, allowed) or _largest_covariance(table, allowed)
     return KChoice(
         found.k,
         found.rule,
@@ -121,14 +124,13 @@ def choose_k(table: AnyEnsemble, ks: Sequence[int] | None = None) -> KChoice:
     )
 
 
-def canonical_table(ensemble: AnyEnsemble) -> AnyEnsemble:
+def canonical_table(ensemble: AnyEnsemble) -> Ensemble:
     """Return unique rows with multiplicities in canonical order, without clusterings of weight 0.
 
-    A soft ensemble whose memberships are all 0 or 1 becomes a hard one, so that both have the same k.
+    Soft clusterings are hardened: memberships spread over all clusters raise the co-association of all pairs of objects
+    and would lower k.
     """
-    if isinstance(ensemble, SoftEnsemble) and bool(((ensemble.matrix == 0) | (ensemble.matrix == 1)).all()):
-        ensemble = ensemble.harden()
-    table: AnyEnsemble = prepare(ensemble).ensemble
+    table: Ensemble = prepare(ensemble if isinstance(ensemble, Ensemble) else ensemble.harden()).ensemble
     return table
 
 
@@ -150,10 +152,10 @@ def _omission_note(omitted: Mapping[str, float]) -> str:
     )
 
 
-def _common_k(hard: Ensemble, allowed: Sequence[int] | None) -> KChoice | None:
+def _common_k(table: Ensemble, allowed: Sequence[int] | None) -> KChoice | None:
     """Return the k > 1 that at least half of the clusterings have; None if there is none or more than one."""
-    totals = label_counts(hard, np.zeros(len(hard), np.int32), 1)[0][:, 0]
-    sizes = np.add.reduceat((totals > 0).astype(np.int64), hard.offsets[:-1])
+    totals = label_counts(table, np.zeros(len(table), np.int32), 1)[0][:, 0]
+    sizes = np.add.reduceat((totals > 0).astype(np.int64), table.offsets[:-1])
     share = np.bincount(sizes) / len(sizes)
     common = np.flatnonzero(share >= MIN_SHARE)
     if len(common) != 1 or common[0] < 2 or (allowed is not None and common[0] not in allowed):
@@ -165,7 +167,7 @@ def _common_k(hard: Ensemble, allowed: Sequence[int] | None) -> KChoice | None:
     return KChoice(k, "common k", reason, FrozenDict(shares), others[0] if others else None)
 
 
-def _largest_covariance(table: AnyEnsemble, allowed: Sequence[int] | None) -> KChoice:
+def _largest_covariance(table: Ensemble, allowed: Sequence[int] | None) -> KChoice:
     """Return the k with the largest covariance criterion; ties go to the smallest."""
     limit, notes = len(table), list[str]()
     ks: Sequence[int]
@@ -175,11 +177,21 @@ def _largest_covariance(table: AnyEnsemble, allowed: Sequence[int] | None) -> KC
             notes.append(f"only numbers of clusters up to {MAX_TRIED} were compared; give k to compare larger ones")
         ks = range(2, min(wanted, limit, MAX_TRIED) + 1)
     else:
-        ks = [k for k in allowed if k > 1] or allowed
+        ks = [k for k in allowed if 1 < k <= MAX_K] or [k for k in allowed if k == 1]
+        if not ks:
+            raise ParameterError(
+                f"k = {allowed[0]} to {allowed[-1]} cannot be compared; the rule compares numbers of clusters up to "
+                f"{MAX_K}; give one k"
+            )
+        if len(ks) > MAX_TRIED or allowed[-1] > MAX_K:
+            ks = ks[:MAX_TRIED]
+            notes.append(f"k = {ks[0]} to {ks[-1]} of the given numbers of clusters were compared; give one larger k")
     values = covariance_by_k(table, ks)
     best = _smallest_best(values[GAMMA])
     # at the largest k that is allowed, a larger one may be better, and nothing is known of the clusterings' fineness
-    fine = best < max(ks) and best < FINE_RATIO * np.quantile(table.sizes, FINE_QUANTILE)
+    expected = (values[FINE_GAMMA][best] - values[GAMMA][best]) / (GAMMA - FINE_GAMMA)
+    observed = values[GAMMA][best] + GAMMA * expected
+    fine = best < max(ks) and best < FINE_RATIO * np.quantile(table.sizes, FINE_QUANTILE) and observed >= FINE_INSIDE
     gamma = FINE_GAMMA if fine else GAMMA
     return _choice_of(values[gamma], gamma, notes)
 
@@ -202,7 +214,7 @@ def _choice_of(values: Mapping[int, float], gamma: float, notes: Sequence[str]) 
             f"k = {runner_up})"
         )
         if gamma == FINE_GAMMA:
-            reason += f", with γ = {gamma} because most clusterings are finer"
+            reason += f", with γ = {gamma} because the base clusters are parts of larger clusters"
     return KChoice(best, "covariance", reason, FrozenDict(values), runner_up, notes=tuple(notes), gamma=gamma)
 
 
@@ -217,12 +229,12 @@ def _end_notes(k: int, allowed: Sequence[int] | None, rows: int) -> list[str]:
     return []
 
 
-def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[float, dict[int, float]]:
+def covariance_by_k(table: Ensemble, ks: Sequence[int]) -> dict[float, dict[int, float]]:
     """Return the covariance criterion of every k for both γ, for an ensemble from `canonical_table`.
 
     Parameters
     ----------
-    table : Ensemble or SoftEnsemble
+    table : Ensemble
         Unique rows with multiplicities.
     ks : sequence of int
         Numbers of clusters, at most the number of rows each.
@@ -234,8 +246,11 @@ def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[float, dict[i
     """
     linkage_weights = locally_weighted(table, LINKAGE_THETA)
     criterion_weights = locally_weighted(table, CRITERION_THETA)
-    q = max(MICRO_CLUSTERS, MICRO_CLUSTERS_PER_K * max(ks))
-    micro = micro_clusters(table, linkage_weights, EIGENVECTORS, q, generator(0))
+    base_k = int(np.quantile(table.sizes, FINE_QUANTILE))
+    eigenvectors = max(MIN_EIGENVECTORS, min(MAX_EIGENVECTORS, base_k + EXTRA_EIGENVECTORS))
+    q = max(MIN_MICRO_CLUSTERS, min(MAX_MICRO_CLUSTERS, MICRO_CLUSTERS_PER_BASE * base_k))
+    q = max(q, MICRO_CLUSTERS_PER_K * max(ks))
+    micro = micro_clusters(table, linkage_weights, eigenvectors, q, generator(0))
     similar = similarity(micro, table, linkage_weights)
 
     def criterion(k: int) -> tuple[float, float]:
@@ -253,7 +268,7 @@ def covariance_by_k(table: AnyEnsemble, ks: Sequence[int]) -> dict[float, dict[i
     }
 
 
-def covariance_of_choice(table: AnyEnsemble, choice: KChoice, ks: Sequence[int]) -> dict[int, float]:
+def covariance_of_choice(table: Ensemble, choice: KChoice, ks: Sequence[int]) -> dict[int, float]:
     """Return the covariance criterion of every k as `choose_k` computes it, whatever rule decided.
 
     Clusterings that were omitted from the choice are omitted here, too.

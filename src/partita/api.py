@@ -1,5 +1,6 @@
 """consensus() and evaluate(): validate, seed, call, wrap."""
 
+from dataclasses import replace
 from typing import Any
 
 from partita import io
@@ -36,7 +37,7 @@ def consensus(
     ensemble
         An `Ensemble` or `SoftEnsemble`, or any table that `Ensemble.from_labels` takes: objects in rows.
     method
-        A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best.
+        A name from `partita.methods()`; "auto" fits several methods and chooses one.
     k : int, range or list of int, optional
         The number of clusters. Of several numbers one is chosen by the default rule, and if k is omitted, the rule
         chooses freely; `k_choice` of the result has the reason. Methods that infer the number of clusters (nbce-cvb,
@@ -64,7 +65,9 @@ def consensus(
         fitting = fitting.emptied()  # only the way back is needed while memberships are laid out
         with finishing():
             result = fitting.restored(result)
-        return polished(result, fitting.given) if polish else result
+        if not polish:
+            return result
+        return replace(polished(result, fitting.given), candidate_labels=result.candidate_labels)
 
 
 def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:

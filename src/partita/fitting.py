@@ -15,7 +15,7 @@ from partita.core.method import Method, checked_number, checked_numbers, is_seve
 from partita.core.prepare import Prepared, prepare
 from partita.core.recipe import Recipe
 from partita.core.rng import generator, resolve_seed
-from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
+from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.types import FrozenDict
 from partita.metrics.scoring import scored
 from partita.version import __version__
@@ -93,15 +93,15 @@ class Fitting:
         if k is not None and not is_several(k):
             return checked_number(k, self.rows), None, ()
         table = self.k_table()
-        numbers, notes = (None, []) if k is None else checked_numbers(k, len(table))
+        numbers, notes = (None, []) if k is None else checked_numbers(k, max(len(table), self.rows))
         if numbers is not None and len(numbers) == 1:
             return numbers[0], None, tuple(notes)
         choice = choose_k(table, numbers)
         return choice.k, choice, (*choice.sentences(), *notes)
 
-    def k_table(self) -> AnyEnsemble:
+    def k_table(self) -> Ensemble:
         """Return the table from which k is chosen; it does not depend on the method or on `compress`."""
-        table: AnyEnsemble = self.work.ensemble
+        table = self.work.ensemble
         if isinstance(self.given, Ensemble) and isinstance(table, Ensemble) and self.asked.compresses:
             return table
         return canonical_table(self.given)

@@ -41,7 +41,7 @@ MethodName: TypeAlias = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help="A name from `partita methods`; auto runs those that suit the table.",
+        help="A name from `partita methods`; auto fits several methods and chooses one.",
         autocompletion=method_names,
     ),
 ]

@@ -109,7 +109,7 @@ def kept(winner: Candidate, candidates: Sequence[Candidate]) -> Consensus:
 def check_names(find: Find, names: Sequence[str], owner: str) -> tuple[str, ...]:
     """Return the names, each once; raise if there is none or one names a method that runs other methods itself."""
     if not names:
-        raise ParameterError(f"{owner}: methods is empty; give at least one name")
+        raise ParameterError(f"{owner}: the list of methods is empty; give at least one name")
     for name in names:
         if find(name).combines:
             raise MethodError(f"{owner} cannot run {name}, which runs other methods itself; name those")

@@ -199,7 +199,8 @@ def placed(model: ColumnModel, table: Any) -> Consensus:
 NO_COMPANY: Final = "alone in their cluster or never labeled together with another member"
 NO_COMPANY_NEW: Final = "never labeled together with a member of their cluster"
 APPROXIMATE: Final = (
-    "the model is approximate: it predicts by a weighted vote of the base labels, because the method has no model"
+    "the model is approximate: it predicts by a weighted vote of the base labels, because the method has no model, "
+    "or because its labels were polished"
 )
 
 

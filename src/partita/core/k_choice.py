@@ -99,6 +99,7 @@ class KChoice:
             "p_value": self.p_value,
             "omitted": dict(self.omitted),
             "notes": list(self.notes),
+            "gamma": self.gamma,
             "table": self.table(),
         }
 

@@ -30,7 +30,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     method
-        A name from `partita.methods()`; "auto" runs those that suit the table and keeps the best.
+        A name from `partita.methods()`; "auto" fits several methods and chooses one.
     n_clusters
         The number of clusters, a range or a list of them to choose from; if None, it is chosen as in
         `partita.consensus`.

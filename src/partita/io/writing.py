@@ -125,7 +125,8 @@ def _writer(consensus: Consensus, kind: str, membership: bool, id_name: str) -> 
 def _column_names(consensus: Consensus, membership: bool) -> list[str]:
     shares = consensus.membership if membership else None
     blocks = [] if shares is None else [f"{CONSENSUS}:{j}" for j in range(shares.shape[1])]
-    return [CONSENSUS, *(["confidence"] if consensus.confidence is not None else []), *blocks]
+    candidates = [f"candidate {name}" for name in consensus.candidate_labels]
+    return [CONSENSUS, *(["confidence"] if consensus.confidence is not None else []), *blocks, *candidates]
 
 
 def _parts(consensus: Consensus, membership: bool, id_name: str) -> Iterator[pa.Table]:
@@ -138,6 +139,7 @@ def _parts(consensus: Consensus, membership: bool, id_name: str) -> Iterator[pa.
             columns.append(column(consensus.confidence[rows]))
         if membership and consensus.membership is not None:
             columns += [column(shares) for shares in consensus.membership[rows].T]
+        columns += [column(labels[rows]) for labels in consensus.candidate_labels.values()]
         names = _column_names(consensus, membership)
         if ids is not None:
             columns, names = [ids[rows], *columns], [id_name, *names]

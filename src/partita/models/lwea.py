@@ -44,7 +44,8 @@ GAMMA: Final = 0.1
 """Factor of the share expected by chance in `weighted_covariance`, by which partitions with the same k are compared."""
 EXTRA_EIGENVECTORS: Final = 10
 """Eigenvectors beyond k: with k = 2 alone, rows of unit length would lie on an arc."""
-MIN_MICRO_CLUSTERS, MICRO_CLUSTERS_PER_CLUSTER = 150, 6
+MIN_MICRO_CLUSTERS, MICRO_CLUSTERS_PER_CLUSTER, MANY_MICRO_CLUSTERS = 150, 6, 600
+"""max(150, 6 k) micro-clusters, but at most max(600, 2 k): more cost time and change little."""
 MIN_SAMPLE, SAMPLE_PER_MICRO_CLUSTER = 2000, 10
 KMEANS_STARTS, KMEANS_MAX_ITER = 2, 30
 SIZE_EXPONENTS: Final = (0.0, 0.25, 0.5)
@@ -108,7 +109,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     on tables with clusters of very different sizes they divide the large ones: mean ARI on such tables falls from .76
     to .75 and from .48 to .41 in the two halves of `benchmarks/kinds.py`.
 
-    Time n r² + n q k + n r k + q t (q + k) + t³ + q³, with q = max(150, 6 k) micro-clusters of at most n unique rows.
+    Time n r² + n q k + n r k + q t (q + k) + t³ + q³, with q = min(max(150, 6 k), max(600, 2 k)) micro-clusters.
 
     References
     ----------
@@ -117,7 +118,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     """
     rows, inverse = collapsed(ensemble)
     weights = locally_weighted(rows, params.theta)
-    q = max(MIN_MICRO_CLUSTERS, MICRO_CLUSTERS_PER_CLUSTER * k)
+    q = min(max(MIN_MICRO_CLUSTERS, MICRO_CLUSTERS_PER_CLUSTER * k), max(MANY_MICRO_CLUSTERS, 2 * k))
     micro = micro_clusters(rows, weights, k + EXTRA_EIGENVECTORS, q, rng)
     best = best_partition(linkages(micro, rows, weights, k), spectral_partition(rows, weights, k, rng))
     labels = best.labels[inverse]

@@ -276,7 +276,7 @@ def _repeat(consensus: Consensus, beside: Beside) -> RepeatFacts:
     if recipe is not None:
         lines = [
             ("Method", recipe.method),
-            ("Clusters asked for", "found by the method" if recipe.k is None else str(recipe.k)),
+            ("Number of clusters", "inferred by the method" if recipe.k is None else str(recipe.k)),
             ("Seed", str(recipe.seed)),
             ("Fingerprint of the data", recipe.fingerprint),
             *((f"Setting {name}", str(plain(value))) for name, value in recipe.params.items() if value is not None),

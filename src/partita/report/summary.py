@@ -50,15 +50,17 @@ def clusterings_table(consensus: Consensus, ensemble: Ensemble | SoftEnsemble) -
 
 
 def candidates_table(consensus: Consensus) -> TextTable | None:
-    """One row a method that was tried, where several were."""
+    """Return one row per candidate of a method that chooses among others, None for other methods."""
     tried = consensus.detail.get("candidates")
     if not tried:
         return None
-    columns = ("method", "clusters", "ANMI", "seconds", "outcome")
+    columns = ("method", "clusters", "ANMI", "covariance", "seconds", "outcome")
     rows = []
     for row in tried:
-        remark = "chosen" if row["method"] == consensus.detail["chosen"] else row["refused"]
-        rows.append((row["method"], row["k"], row["anmi"], row["seconds"], remark))
+        remark = row["refused"]
+        if row["method"] == consensus.detail["chosen"]:
+            remark = f"chosen: {consensus.detail['rule']}" if "rule" in consensus.detail else "chosen"
+        rows.append((row["method"], row["k"], row["anmi"], row["covariance"], row["seconds"], remark))
     return TextTable("Candidates", columns, tuple(rows))
 
 

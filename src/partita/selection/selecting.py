@@ -88,7 +88,7 @@ def select_k(
     with thread_limit(threads):
         fitting = asked.on(ensemble)
         table = fitting.k_table()
-        numbers, notes = (None, []) if ks is None else checked_numbers(ks, len(table))
+        numbers, notes = (None, []) if ks is None else checked_numbers(ks, max(len(table), fitting.rows))
         rule = choose_k(table, numbers)
         wanted = around(rule.k, len(table)) if numbers is None else numbers
         clusterings = len(fitting.work.ensemble.names)
