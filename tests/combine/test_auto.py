@@ -92,6 +92,16 @@ def test_much_finer_base_clusterings_leave_lwea_alone():
         assert [row["method"] for row in result.detail["candidates"]][: len(HARD)] == names
 
 
+def test_labels_of_candidates_are_written_and_survive_polishing(tmp_path):
+    ensemble = noisy(n=60)
+    result = partita.consensus(ensemble, "auto", 4, candidate_labels=True, polish=True)
+    assert set(result.candidate_labels) >= set(HARD)
+    partita.write(result, tmp_path / "labels.csv")
+    header, first = (tmp_path / "labels.csv").read_text().splitlines()[:2]
+    columns = dict(zip(header.split(","), first.split(","), strict=True))
+    assert [int(columns[f"candidate {name}"]) for name in HARD] == [result.candidate_labels[name][0] for name in HARD]
+
+
 def test_other_candidates_change_no_candidate():
     ensemble = noisy(n=200, noise=0.4)
     alone = partita.consensus(ensemble, "auto", 4, candidates=("lwea",), candidate_labels=True)

@@ -262,7 +262,7 @@ def check_predicts(name: str, method: Method) -> None:
         assert any("predict gives" in note for note in result.notes) == (agreement < 0.9)
     else:
         assert agreement == 1 and "predict agreement" not in result.detail
-    assert not method.by_estimate or agreement >= 0.9
+    assert agreement >= (0.9 if method.by_estimate else 0.75)
     assert result.model.approximate == (method.predicts == "approximate") or method.combines
     stranger = [[99] * len(ensemble.names), raw[0]]
     with pytest.warns(partita.PartitaWarning, match=f"{len(ensemble.names)} labels were never seen"):
@@ -278,7 +278,8 @@ def check_places_soft_rows(name: str, method: Method) -> None:
     """The memberships a soft ensemble was fitted on are placed where they were; labels are cluster numbers."""
     soft = noisy_soft()
     result = run(name, soft, 3)
-    assert result.model.approximate or np.array_equal(result.predict(soft), result.labels)
+    agreement = np.mean(result.predict(soft) == result.labels)
+    assert agreement >= 0.75 if result.model.approximate else agreement == 1
     assert method.predicts != "memberships" or np.allclose(result.predict_proba(soft), result.membership)
     hard = soft.harden()
     assert np.array_equal(result.predict(hard.labels), result.predict(SoftEnsemble.from_hard(hard)))
