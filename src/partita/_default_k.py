@@ -146,10 +146,10 @@ def _omission_note(omitted: Mapping[str, float]) -> str:
     named = [f"{name!r} (p = {p:.2g})" for name, p in sorted(omitted.items())]
     if len(named) > MAX_NAMED:
         named = [*named[:MAX_NAMED], f"{len(named) - MAX_NAMED} more"]
-    which = "clustering" if len(omitted) == 1 else "clusterings"
-    return (
-        f"statistically independent of all others, so used in the fit, but not to choose k: {which} {', '.join(named)}"
-    )
+    names = ", ".join(named)
+    if len(omitted) == 1:
+        return f"clustering {names} is statistically independent of all others: it is fitted, but not used to choose k"
+    return f"clusterings {names} are statistically independent of all others: they are fitted, but not used to choose k"
 
 
 def _common_k(table: Ensemble, allowed: Sequence[int] | None) -> KChoice | None:

@@ -57,16 +57,17 @@ def candidates_table(consensus: Consensus) -> TextTable | None:
     columns = ("method", "clusters", "ANMI", "covariance", "seconds", "outcome")
     rows = []
     for row in tried:
-        remark = row["refused"]
-        if row["method"] == consensus.detail["chosen"]:
-            remark = f"chosen: {consensus.detail['rule']}" if "rule" in consensus.detail else "chosen"
+        remark = "chosen" if row["method"] == consensus.detail["chosen"] else row["refused"]
         rows.append((row["method"], row["k"], row["anmi"], row["covariance"], row["seconds"], remark))
     return TextTable("Candidates", columns, tuple(rows))
 
 
 def told(consensus: Consensus) -> list[str]:
-    """What was done beside the method, and what a posterior says, a sentence each."""
-    return _posterior(consensus.detail) + _polished(consensus.detail.get("polish"))
+    """Return sentences on the choice among candidates, on the posterior of a sampler, and on polishing."""
+    chosen = (
+        [f"{consensus.detail['chosen']} was chosen: {consensus.detail['rule']}"] if "rule" in consensus.detail else []
+    )
+    return chosen + _posterior(consensus.detail) + _polished(consensus.detail.get("polish"))
 
 
 def _posterior(detail: Mapping[str, Any]) -> list[str]:
