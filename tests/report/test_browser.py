@@ -133,7 +133,7 @@ def test_download_is_all_labels(browser, made):
     assert [row['who,"is"'] for row in rows] == data.ids.tolist()
     assert [int(row["consensus"]) for row in rows] == data.consensus.labels.tolist()
     found = [float(row["confidence"] or "nan") for row in rows]
-    np.testing.assert_allclose(found, data.diagnostics.items.own, atol=0.00051)
+    np.testing.assert_allclose(found, data.diagnostics.confidence, atol=0.00051)
 
 
 def test_readable_without_javascript(browser, made):
