@@ -162,7 +162,7 @@ def test_one_clustering():
 def test_ranges_end_at_the_distinct_rows():
     table = [[0, 0], [0, 1], [1, 1], [1, 1]]
     found = partita.compare(table, range(1, 9), "mcla")
-    assert found.ks == (1, 2, 3) and found.notes == ("k = 4 to 8 left out: the table has only 3 distinct rows",)
+    assert found.ks == (1, 2, 3) and found.notes == ("k = 4 to 8 omitted: the table has only 3 unique rows",)
 
 
 def test_methods_that_find_k():

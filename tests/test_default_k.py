@@ -392,7 +392,7 @@ def test_mistakes(k, words):
 
 def test_numbers_beyond_the_rows_are_omitted_from_a_range():
     result = partita.consensus([[0, 0, 1], [0, 0, 2], [1, 1, 3], [2, 2, 4]], "voting", range(2, 50))
-    assert any("k = 5 to 49 left out: the table has only 4 distinct rows" in note for note in result.notes)
+    assert any("k = 5 to 49 omitted: the table has only 4 unique rows" in note for note in result.notes)
 
 
 # one choice everywhere

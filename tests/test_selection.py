@@ -200,7 +200,7 @@ def test_seven_objects_show_why_anmi_must_not_choose(method):
     chosen = select_k(TABLE, range(2, 8), method, criterion="anmi")
     assert chosen.k == 6 and chosen.trials[-1].anmi == pytest.approx(0.7731, abs=5e-5)
     assert any("ANMI alone should not choose k" in note for note in chosen.notes)
-    assert any("k = 7 left out" in note for note in chosen.notes)
+    assert any("k = 7 omitted" in note for note in chosen.notes)
     assert not any("larger ones" in note for note in chosen.notes)
 
 
@@ -313,7 +313,7 @@ def test_two_clusterings_have_no_stability():
         ({"repeats": -1}, "repeats=-1"),
         ({"repeats": 1.5}, "repeats=1.5"),
         ({"ks": [2, 61]}, "k=61 is more than the 49 distinct rows"),
-        ({"ks": range(70, 80)}, "k = 70 to 79 left out.* no k is left"),
+        ({"ks": range(70, 80)}, "k = 70 to 79 omitted.* no k is left"),
         ({"ks": []}, "no k is left to try"),
         ({"ks": [0, 2]}, "k=0 is less than 1"),
         ({"ks": [2.5]}, "k=2.5 is not a whole number"),
@@ -331,7 +331,7 @@ def test_mistakes(options, words):
 def test_a_huge_range_is_cut_and_a_falling_one_turned():
     chosen = select_k(TABLE, range(10**12, 4, -1), repeats=0)
     assert [trial.k for trial in chosen.trials] == [5, 6]
-    assert f"k = 7 to {10**12} left out: the table has only 6 distinct rows" in chosen.notes
+    assert f"k = 7 to {10**12} omitted: the table has only 6 unique rows" in chosen.notes
 
 
 @pytest.mark.parametrize("ks", [range(1, 10**20), range(10**20 - 1, 0, -1), range(10**20, 10**20 + 3)])
@@ -344,7 +344,7 @@ def test_a_range_beyond_machine_numbers_is_refused(ks):
 def test_a_range_with_steps_is_cut(ks, tried, left):
     chosen = select_k(TABLE, ks, repeats=0)
     assert [trial.k for trial in chosen.trials] == tried
-    assert f"k = {left} left out: the table has only 6 distinct rows" in chosen.notes
+    assert f"k = {left} omitted: the table has only 6 unique rows" in chosen.notes
 
 
 def test_edges_of_the_range_are_told():

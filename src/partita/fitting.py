@@ -45,7 +45,7 @@ class Asked:
 
     @property
     def compresses(self) -> bool:
-        """Whether the method gets unique rows with multiplicities."""
+        """True if the method gets unique rows with multiplicities."""
         return self.method.compresses and (self.compress or self.method.together)
 
 

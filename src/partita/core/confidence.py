@@ -90,7 +90,7 @@ class LabelCounts(FrozenArrays):
 
     @property
     def _few(self) -> bool:
-        """Whether a dense table is faster than the list of its cells."""
+        """True if a dense table is faster than the list of its cells."""
         cells = int(self.offsets[-1]) * self.totals.shape[1]
         return bool(cells <= MAX_DENSE and (self.totals.shape[1] <= FEW_CLUSTERS or 4 * len(self.counts) > cells))
 

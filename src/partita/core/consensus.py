@@ -218,7 +218,7 @@ def usual_notes(
 def notes_on(
     found: int, asked: int | None, unknown: int, undefined: int = 0, reason: str = NO_COMPANY
 ) -> tuple[str, ...]:
-    """The same notes from counts: clusters found and requested, objects without label or with undefined confidence."""
+    """Return `usual_notes` from counts: clusters found and requested, objects without label or defined confidence."""
     notes = []
     if asked is not None and found != asked:
         notes.append(f"asked for {asked} clusters, found {found}")

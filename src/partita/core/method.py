@@ -131,7 +131,7 @@ def checked_numbers(ks: Any, rows: int) -> tuple[list[int], list[str]]:
         ks, beyond = rising[:end], rising[end:]
         if beyond:
             span = f"{beyond[0]}" if len(beyond) == 1 else f"{beyond[0]} to {beyond[-1]}"
-            notes = [f"k = {span} left out: the table has only {rows} distinct rows"]
+            notes = [f"k = {span} omitted: the table has only {rows} unique rows"]
     wanted = sorted({checked_number(k, rows) for k in ks})
     if not wanted:
         raise ParameterError("; ".join([*notes, "no k is left to try; give at least one, not above the distinct rows"]))

@@ -85,7 +85,7 @@ class ColumnModel(FrozenArrays):
     """Per clustering j: (k, labels of j) training objects of each cluster with each label, from which the confidence of
     predicted labels is computed; empty where they may not be stored."""
     approximate: bool = False
-    """Whether the model was made from the labels of a method that has no model of its own: a weighted vote, which may
+    """True if the model was made from the labels of a method that has no model of its own: a weighted vote, which may
     give some of the training objects another label than the method did."""
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a consensus leaves in AnnData: a column of labels, their confidence, and how they were made."""
+"""Columns of a consensus in AnnData: labels, confidence, and metadata to reproduce them."""
 
 import json
 from dataclasses import dataclass

@@ -80,14 +80,17 @@ def place_rows(
     likelihood, never = 0.0, 0
     for first in range(start, stop, BLOCK):
         rows, at = min(BLOCK, stop - first), first * columns
+        # scores of a block of rows, and the best cluster of each; a row without labels has the scores of the bias
         score_rows(labels, at, columns, starts, tables, bias, clusters, scores, rows)
         lead_rows(scores, width, clusters, tops, winners, rows)
         for b in range(rows):
             if tops[b] == lowest and winners[b] == default and not any_known(labels, at + b * columns, columns):
                 winners[b] = -1
             chosen[first + b] = winners[b]
+        # labels and rows of each cluster, if requested
         if sizes.shape[0]:
             count_block(labels, at, columns, starts, winners, rows, counts, sizes)
+        # log-likelihood: sum of log sum_c exp(score_c), with the largest score of each row taken out
         if chances:
             for b in range(rows):
                 for c in range(clusters):

@@ -63,7 +63,7 @@ def best_partition(
     They start at a central draw; at single objects (or, if there are many, at the draw of most clusters), which merge;
     and then in turn at objects placed one after another in random order, at a random draw, and twice at random
     clusters, which first settle with their number kept. A search moves single objects, merges clusters and deals
-    clusters out anew while the loss falls.
+    clusters out again while the loss falls.
 
     Under Binder's loss and with more than 2,500 different objects, the searches start at a central draw and at clusters
     around random pivots (all objects that are together with the pivot in more than half of the draws). Their tables

@@ -42,7 +42,7 @@ SWEEP_WORK: Final = 10_000_000_000
 MERGE_WORK: Final = 2_000_000_000
 """Cells that looking for merges may read, clusters squared times labels of the draws; beyond that they are left out."""
 LARGE_ROWS: Final = 2_500
-"""Above so many rows, the search under Binder's loss has narrow tables (`LARGE_SWEEP_WORK`) and a limit of work."""
+"""Rows above which the search under Binder's loss has narrow tables (`LARGE_SWEEP_WORK`) and a limit of work."""
 LARGE_SWEEP_WORK: Final = 100_000_000
 """`SWEEP_WORK` of such a search; rows that are best off by themselves stay outside the tables."""
 LARGE_CELLS: Final = 10_000_000

@@ -31,7 +31,7 @@ class Wanted:
 
     @property
     def chooses_k(self) -> bool:
-        """Whether the default rule chooses the number of clusters."""
+        """True if the default rule chooses the number of clusters."""
         return is_several(self.k) or (self.k is None and not get(self.method).chooses_k)
 
     def with_k(self, ensemble: Ensemble) -> tuple["Wanted", KChoice | None, tuple[str, ...]]:

@@ -169,7 +169,7 @@ class ByModel:
 
 
 def undefined(labels: IntArray, confidence: FloatArray | None) -> tuple[int, int]:
-    """How many rows have no label, and how many have a label but no defined confidence."""
+    """Count the rows without a label, and those with a label but no defined confidence."""
     missing = labels == MISSING
     without = 0 if confidence is None else np.count_nonzero(np.isnan(confidence) & ~missing)
     return int(np.count_nonzero(missing)), int(without)

@@ -108,7 +108,7 @@ def picture(
 
 
 def heatmap(ids: Numbered, shown: HeatmapDisplay) -> str:
-    """How often objects are together, ordered by cluster, then item consensus."""
+    """Heat map of how often objects are together, ordered by cluster, then item consensus."""
     many = float(shown.sizes.sum())
     ends = np.flatnonzero(np.diff(shown.clusters)) + 1
     marks = [(float(end) / len(shown.clusters), f"{shown.clusters[end - 1]}") for end in (*ends, len(shown.clusters))]
