@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from partita.combine.candidates import Candidate, Find, check_names, kept, run_all
+from partita.combine.candidates import Candidate, Find, best_of, check_names, kept, run_all
 from partita.core.consensus import Consensus
 from partita.core.counting import label_counts
 from partita.core.ensemble import Ensemble
@@ -83,7 +83,7 @@ def fit(find: Find, ensemble: AnyEnsemble, k: int, params: Params, rng: Generato
     names = params.candidates if params.candidates is not None else default_candidates(ensemble, k)
     candidates = run_all(find, check_names(find, names, "auto"), ensemble, k, rng)
     base = best_base_clustering(ensemble, k)
-    if base is not None and base.anmi > max(c.anmi for c in candidates if c.result is not None) + NO_BETTER:
+    if base is not None and base.anmi > best_of(candidates).anmi + NO_BETTER:
         name = f"base clustering {ensemble.names[base.column]!r}"
         candidates.append(Candidate(name, 0.0, Consensus.hard(base.labels, k_asked=k), base.anmi))
     candidates = with_covariance(ensemble, candidates)
@@ -130,20 +130,13 @@ def with_covariance(ensemble: AnyEnsemble, candidates: list[Candidate]) -> list[
 
 def choose(ensemble: AnyEnsemble, candidates: list[Candidate], k: int) -> Choice:
     """Choose a candidate by the rule described at `fit`; ties go to the first."""
-    able = [c for c in candidates if c.result is not None]
-    best = able[first_largest([c.anmi for c in able])]
+    best = best_of(candidates)
     if np.mean([size == k for size in ensemble.sizes]) >= SAME_K:
         return Choice(best, f"highest ANMI, because at least half of the base clusterings have exactly {k} clusters")
-    near = [c for c in able if c.anmi >= NEAR_BEST * best.anmi]
-    covariances = [c.covariance if c.covariance is not None else -np.inf for c in near]
-    winner = near[first_largest(covariances)]
+    near = [c for c in candidates if c.covariance is not None and c.anmi >= NEAR_BEST * best.anmi]
+    largest = max(c.covariance for c in near if c.covariance is not None)
+    winner = next(c for c in near if c.covariance is not None and c.covariance >= largest - NO_BETTER)
     return Choice(winner, f"largest weighted covariance among candidates with at least {NEAR_BEST} of the highest ANMI")
-
-
-def first_largest(scores: list[float]) -> int:
-    """Return the index of the largest score; ties, up to rounding, go to the first."""
-    largest = max(scores)
-    return next(i for i, score in enumerate(scores) if score >= largest - NO_BETTER)
 
 
 METHOD = Method(

@@ -140,6 +140,8 @@ def confidence_of_labels(
         code = int(codes[i])
         if code < 0:
             continue
+        # sums over the known clusterings: their weight, the gains of the own cluster without the object itself, and the
+        # gains of the other clusters, of which `touched` lists the first n that have any
         known, own, n, accompanied = 0.0, 0.0, 0, False
         for j in range(labels.shape[1]):
             label = np.int64(labels[i, j])
@@ -151,6 +153,7 @@ def confidence_of_labels(
                 for p in range(first, last):
                     if clusters[p] == code:
                         own += own_gains[p]
+        # G of all clusters from the sums; an object without company has no confidence
         if accompanied:
             out[i] = geometric_confidence(own, known, n_clusters, sums, touched, n)
         else:
@@ -187,6 +190,8 @@ def confidence_of_memberships(
         code = int(codes[i])
         if code < 0:
             continue
+        # sums over the known clusterings: their weight, the gains of the own cluster without the object itself, and the
+        # gains of the other clusters, of which `touched` lists the first n that have any
         known, own, n, accompanied = 0.0, 0.0, 0, False
         for j in range(seen.shape[1]):
             if seen[i, j] and weights[j] > 0.0:
@@ -201,6 +206,7 @@ def confidence_of_memberships(
                             if clusters[p] == code and company[j, code]:
                                 rest = max(counts[p] - oneself * share, 0.0) / (totals[j, code] - oneself)
                                 own += share * weights[j] * np.log1p(rest / FLOOR)
+        # G of all clusters from the sums; an object without company has no confidence
         if accompanied:
             out[i] = geometric_confidence(own, known, n_clusters, sums, touched, n)
         else:
