@@ -21,7 +21,7 @@ slow: $(VENV)/.test
 lowest: $(VENV)/.dev
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-lowest
 	$(BIN)/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct \
-		--editable ".[report,anndata,dask,federated]" --group test "click<8.5"
+		--editable ".[report,pandas,anndata,dask,federated]" --group test "click<8.5"
 	NUMBA_CACHE_DIR=$(VENV)-lowest/kernels $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) -m "not slow" -p no:cacheprovider
 
 # the Flower adapter, over real SuperNodes, in an environment of its own: flwr is large and pins what others need newer
@@ -51,11 +51,11 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[report]"
+	$(BIN)/python -m pip install --quiet --editable ".[report,pandas]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	$(BIN)/python -m pip install --quiet --editable ".[report,anndata,dask,federated]" --group test
+	$(BIN)/python -m pip install --quiet --editable ".[report,pandas,anndata,dask,federated]" --group test
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.test

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/plots.md by running its lines: `python docs/pictures.py [FOLDER]`.
+"""Makes the images of docs/plots.md by running its code: `python docs/pictures.py [FOLDER]`.
 
 Every display that the page's lines leave in a variable is saved under its name.
 """

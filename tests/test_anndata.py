@@ -277,7 +277,9 @@ def test_a_column_of_others_is_kept():
     result = partita.Consensus.hard([0, 1] * 20)
     partita.anndata.annotate(adata, result)
     assert (adata.obs["consensus_confidence"] == 1).all()
-    assert adata.uns["consensus"] == {"params": {}, "clusters": 2, "notes": adata.uns["consensus"]["notes"]}
+    about = adata.uns["consensus"]
+    assert set(about) == {"schema", "params", "clusters", "notes", "note_codes"}
+    assert about["schema"] == 1 and about["params"] == {} and about["clusters"] == 2
 
 
 def same_told(a, b):

@@ -71,7 +71,7 @@ def test_ids_and_settings():
     X, _ = blobs()
     frame = pd.DataFrame(X, index=[f"object {i}" for i in range(60)])
     assert partita.cluster(frame, 3, way="restarts", **FEW).ids.tolist() == frame.index.tolist()
-    with pytest.raises(ParameterError, match="lwgp has no parameter 'smoothing'"):
+    with pytest.raises(ParameterError, match="lwgp: unknown parameter 'smoothing'"):
         partita.cluster(X, 3, settings={"smoothing": 1})
     with pytest.raises(ParameterError, match="neither uspec nor its base clusterer uspec has a parameter 'member'"):
         partita.cluster(X, 3, member=3)

@@ -139,11 +139,11 @@ def test_names_and_patterns(wanted, names):
         ({"methods": [3]}, MethodError, "3 is not the name"),
         ({"methods": 3}, ParameterError, "methods=3 is not a list"),
         ({"methods": " , "}, ParameterError, "methods is empty"),
-        ({"ks": [0]}, ParameterError, "k=0 is less than 1"),
-        ({"ks": [61]}, ParameterError, "k=61 is more than the"),
-        ({"ks": []}, ParameterError, "no k is left"),
-        ({"ks": "2"}, ParameterError, "not a list of numbers"),
-        ({"ks": [], "methods": "mm", "find_k": True}, MethodError, "none of mm infers"),
+        ({"k": [0]}, ParameterError, "k=0 is less than 1"),
+        ({"k": [61]}, ParameterError, "k=61 is more than the"),
+        ({"k": []}, ParameterError, "no k is left"),
+        ({"k": "2"}, ParameterError, "not a list of numbers"),
+        ({"k": [], "methods": "mm", "find_k": True}, MethodError, "none of mm infers"),
         ({"workers": 0}, ParameterError, "workers=0"),
         ({"workers": True}, ParameterError, "workers=True"),
         ({"seed": -1}, ParameterError, "seed=-1"),
@@ -151,7 +151,7 @@ def test_names_and_patterns(wanted, names):
 )
 def test_wrong_arguments(options, error, said):
     with pytest.raises(error, match=said):
-        partita.compare(noisy(), **{"ks": [2], "methods": QUICK, **options})
+        partita.compare(noisy(), **{"k": [2], "methods": QUICK, **options})
 
 
 def test_one_clustering():
@@ -362,7 +362,7 @@ def test_command_that_is_stopped(tmp_path, stop):
     """Ctrl-C: what is finished is told. Killed: nothing can be told, but no worker and no file is left."""
     np.save(tmp_path / "labels.npy", np.random.default_rng(0).integers(6, size=(20_000, 10)))
     (tmp_path / "temporary").mkdir()
-    words = ["compare", "labels.npy", "--k", "2..30", "-m", "mcla,bce-vb", "--jobs", "2", "-o", "out.csv"]
+    words = ["compare", "labels.npy", "--k", "2..30", "-m", "mcla,bce-vb", "--workers", "2", "-o", "out.csv"]
     process = subprocess.Popen(
         [sys.executable, "-m", "partita", *words],
         cwd=tmp_path,

@@ -29,7 +29,7 @@ from tests.samples import noisy, noisy_labels, noisy_soft
 
 
 def ensemble_of(labels, **options):
-    return Ensemble.from_labels(np.asarray(labels), missing=-1, transpose=False, **options)
+    return Ensemble.from_labels(np.asarray(labels), missing=-1, transpose=False, allow="id-like-column", **options)
 
 
 def pearson(a, b):
@@ -412,7 +412,7 @@ def test_everything_recommends_the_same_k(make):
 
 
 def test_report_and_run_agree(tmp_path):
-    ensemble = partita.read(segments_path(), id="customer")
+    ensemble = partita.read(segments_path(), ids="customer")
     for k in (None, range(2, 8)):
         found = partita.write_report(tmp_path / "page.html", ensemble, k, compare="none", repeats=0)
         assert found.consensus.k_asked == partita.consensus(ensemble, k=k).k_asked == 4

@@ -11,7 +11,7 @@ import partita
 def test_everything_exported_is_there():
     for name in partita.__all__:
         assert getattr(partita, name) is not None
-    assert sorted(partita.__all__) == dir(partita)
+    assert sorted([*partita.__all__, *partita._MODULES]) == dir(partita)
     assert set(partita.__all__) - {"__version__"} == set(partita._HOMES)
 
 

@@ -41,7 +41,7 @@ def central_draw(loss: str) -> Any:
         from partita.posterior.losses import expected_loss
 
         draws = Draws.of(table)
-        return min(expected_loss(row, draws, loss) for row in draws.labels[:100])
+        return min(expected_loss(draws, row, loss) for row in draws.labels[:100])
 
     return run
 

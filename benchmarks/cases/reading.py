@@ -106,7 +106,7 @@ def ours_with_ids(path):
     """Read ids and words, check, code and find the distinct rows."""
     import partita
 
-    return len(partita.read(path, id="id").distinct.first)
+    return len(partita.read(path, ids="id").distinct.first)
 
 
 CASES.append(

@@ -1,4 +1,4 @@
-"""Partita: many clusterings of the same objects in, one consensus with honest uncertainty out.
+"""Partita: consensus clustering, which combines several clusterings of the same objects into one.
 
 >>> import partita
 >>> ensemble = partita.Ensemble.from_labels([["a", 1], ["a", 1], ["b", 2], ["b", None]])
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from partita.core.soft import SoftEnsemble
     from partita.estimators import ConsensusClustering, EnsembleClustering
     from partita.generate.making import make_ensemble
-    from partita.io import load_model, read_draws, save_model, write, write_draws
+    from partita.io import load, load_model, read_draws, save_model, write, write_draws
     from partita.metrics.diagnosing import Diagnostics, diagnose
     from partita.polishing import polish
     from partita.posterior.summary import Summary, summarise
@@ -54,6 +54,7 @@ __all__ = [
     "diagnose",
     "evaluate",
     "leave_one_out",
+    "load",
     "load_model",
     "make_ensemble",
     "methods",
@@ -91,6 +92,7 @@ _HOMES = {
     "diagnose": "partita.metrics.diagnosing",
     "evaluate": "partita.api",
     "leave_one_out": "partita.selection",
+    "load": "partita.io",
     "load_model": "partita.io",
     "make_ensemble": "partita.generate.making",
     "methods": "partita.registry",
@@ -107,22 +109,37 @@ _HOMES = {
 }
 
 
-_ROOMS = ("anndata",)
-"""Modules that `import partita` is enough for; not in `__all__`, so that a star import hides no other package."""
+_MODULES = (
+    "anndata",
+    "datasets",
+    "estimators",
+    "federated",
+    "generate",
+    "io",
+    "metrics",
+    "posterior",
+    "report",
+    "selection",
+    "streaming",
+)
+"""Modules that are imported at their first use; not in `__all__`, so that a star import hides no other package."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for when it is asked for: importing partita costs nothing."""
+    """Import a public name or module at its first use, so that `import partita` is fast."""
     from importlib import import_module
 
-    if name in _ROOMS:
+    if name in _MODULES:
         return import_module(f"partita.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'partita' has no attribute {name!r}")
+        from partita.core.suggest import ATTRIBUTES, did_you_mean
+
+        guess = did_you_mean(name, [*_HOMES, *_MODULES], ATTRIBUTES)
+        raise AttributeError(f"module 'partita' has no attribute {name!r}; {guess}".rstrip("; "))
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

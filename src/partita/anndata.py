@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from partita import api
+from partita.core.checks import allowed, check_names
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MissingExtraError, ParameterError, TableError
 from partita.core.fields import check_length
 from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
-from partita.io.annotation import Annotation, annotation, check_key, confidence_key, is_ours, results_in
+from partita.io.annotation import Annotation, annotation, check_key, figure_keys, is_ours, results_in
 from partita.io.assemble import assemble
 from partita.io.options import ReadOptions
 from partita.io.raw import Raw, clusterings, hits, some
@@ -23,7 +24,7 @@ from partita.metrics import column_nmi
 
 __all__ = ["annotate", "consensus", "ensemble"]
 
-_READING = ("missing", "weights")
+_READING = ("missing", "weights", "allow")
 
 
 def consensus(
@@ -50,16 +51,21 @@ def consensus(
     k
         The number of clusters, a range or a list of them to choose from; if omitted, it is chosen as in
         `partita.consensus`.
-    key_added
-        What the result is called: `obs[key_added]`, a categorical with the clusters "0", "1", …, empty where nothing
-        is known of an object; `obs[f"{key_added}_confidence"]`; `obsm[f"{key_added}_membership"]` where the method has
-        memberships; and `uns[key_added]`, how it was made and how well it agrees with each clustering.
+    key_added : str, default "consensus"
+        Name of the result. These entries are written:
+
+        - `obs[key_added]`: the cluster "0", "1", … (categorical), missing for an object without labels;
+        - `obs[f"{key_added}_confidence"]`: see `partita.metrics.confidence`;
+        - `obs[f"{key_added}_second"]` and `obs[f"{key_added}_second_item_consensus"]`: the nearest other cluster
+          (-1 if there is none) and the item consensus with it;
+        - `obsm[f"{key_added}_membership"]`: membership probabilities, if the method has them;
+        - `uns[key_added]`: schema version, metadata to reproduce the result, scores and notes.
     method, seed
         As in `partita.consensus`.
     copy
         True returns a new object and leaves this one as it is.
     **params
-        `weights` and `missing` as in `Ensemble.from_labels`, `threads`, `compress` and `polish` as in
+        `weights`, `missing` and `allow` as in `Ensemble.from_labels`, `threads`, `compress` and `polish` as in
         `partita.consensus`, and the method's own settings.
 
     >>> import anndata, numpy, pandas, partita
@@ -79,14 +85,16 @@ def consensus(
     return adata if copy else None
 
 
-def ensemble(adata: Any, keys: str | Sequence[str] = "leiden_*", *, weights: Any = None, missing: Any = None) -> Any:
+def ensemble(
+    adata: Any, keys: str | Sequence[str] = "leiden_*", *, weights: Any = None, missing: Any = None, allow: Any = ()
+) -> Any:
     """The ensemble of some columns of `adata.obs`, chosen as in `consensus`; the observation names are the ids.
 
     Where those are not all different, the objects have no ids. The same as `Ensemble.from_labels(adata.obs[columns])`,
     but that columns `name:0`, `name:1`, … are the memberships of one soft clustering and that a label "-1" is refused
     until `missing=` says what it means.
     """
-    return _ensemble(adata, keys, None, weights, missing)
+    return _ensemble(adata, keys, None, weights, missing, allow)
 
 
 def annotate(adata: Any, result: Consensus, key_added: str = "consensus", ensemble: Any = None) -> None:
@@ -113,10 +121,11 @@ def _put(adata: Any, parts: Annotation) -> None:
     pandas = importlib.import_module("pandas")
     replaced = is_ours(adata.uns.get(parts.key))
     adata.obs[parts.key] = pandas.Categorical.from_codes(parts.codes, categories=list(parts.categories))
-    if parts.confidence is not None:
-        adata.obs[parts.confidence_key] = parts.confidence.copy()
-    elif replaced and parts.confidence_key in adata.obs.columns:
-        del adata.obs[parts.confidence_key]
+    for key, figures in zip(figure_keys(parts.key), parts.figures.values(), strict=True):
+        if figures is not None:
+            adata.obs[key] = figures.copy()
+        elif replaced and key in adata.obs.columns:
+            del adata.obs[key]
     if parts.membership is not None:
         adata.obsm[parts.membership_key] = parts.membership.copy()
     elif replaced and parts.membership_key in adata.obsm:
@@ -150,11 +159,12 @@ def _check_changeable(adata: Any, copy: bool = False) -> None:
 
 
 def _ensemble(
-    adata: Any, keys: Any, key_added: str | None, weights: Any = None, missing: Any = None
+    adata: Any, keys: Any, key_added: str | None, weights: Any = None, missing: Any = None, allow: Any = ()
 ) -> Ensemble | SoftEnsemble:
     _check(adata)
     places = _chosen(adata, keys, key_added)
     names = tuple(str(adata.obs.columns[j]) for j in places)
+    check_names(names, allowed(allow))
     found = clusterings(names)
     if len(found) < 2:
         raise TableError(
@@ -163,7 +173,7 @@ def _ensemble(
         )
     ids = adata.obs_names.to_numpy() if adata.obs_names.is_unique else None
     columns = tuple(adata.obs.iloc[:, j] for j in places)
-    return assemble(Raw(names, columns, ids=ids), ReadOptions(weights=weights, missing=missing))
+    return assemble(Raw(names, columns, ids=ids), ReadOptions(weights=weights, missing=missing, allow=allow))
 
 
 def _chosen(adata: Any, keys: Any, key_added: str | None) -> list[int]:
@@ -172,9 +182,9 @@ def _chosen(adata: Any, keys: Any, key_added: str | None) -> list[int]:
     asked = [keys] if isinstance(keys, str) else list(keys) if isinstance(keys, Iterable) else [keys]
     if not asked or not all(isinstance(key, str) and key for key in asked):
         raise ParameterError(f"keys={keys!r:.60} names no columns of obs; give a name, a pattern, or a list of them")
-    own = set() if key_added is None else {key_added, confidence_key(key_added)}
+    own = set() if key_added is None else {key_added, *figure_keys(key_added)}
     made = results_in(adata)
-    made += [confidence_key(key) for key in made]
+    made += [figure for key in made for figure in figure_keys(key)]
     found: set[int] = set()
     for key in asked:
         if key in own & set(names):

@@ -1,6 +1,6 @@
 """cluster(): features in, an ensemble made of them, its consensus out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -65,7 +65,7 @@ def cluster(
     >>> cluster([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], 2).labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    return Clustering.of(k, (way, method), params, settings, seed).on(X, threads)[1]
+    return Clustering.of(k, (way, method), params, settings, seed, cluster).on(X, threads)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ class Clustering:
         params: Mapping[str, Any] | None,
         settings: Mapping[str, Any] | None,
         seed: int | None,
+        function: Callable[..., Any] | None = None,
     ) -> "Clustering":
         """The way and the method of these names, with their settings."""
         way, method = names
@@ -96,7 +97,7 @@ class Clustering:
         numbers = [number for number in (k if is_several(k) else (k,)) if isinstance(number, (int, np.integer))]
         if base_k is None and numbers and min(numbers) >= 1:
             base_k = (int(min(numbers)), WIDEST * int(max(numbers)))
-        making = Making.of(way, {"scale": SCALE, "k": base_k, **given}, seed)
+        making = Making.of(way, {"scale": SCALE, "k": base_k, **given}, seed, function)
         Asked.of(method, settings or {}, making.seed)
         if making.options.soft:
             _check_takes_soft(way, method)

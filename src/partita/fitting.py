@@ -1,13 +1,13 @@
 """Fitting: a method, its settings, its seed and the table it works on; the number of clusters is resolved here."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from partita import registry
 from partita._default_k import canonical_table, choose_k
 from partita.core import params as settings
-from partita.core.consensus import Consensus, restore
+from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.interrupts import finishing
 from partita.core.k_choice import KChoice
@@ -17,7 +17,7 @@ from partita.core.recipe import Recipe
 from partita.core.rng import generator, resolve_seed
 from partita.core.soft import SoftEnsemble, as_ensemble
 from partita.core.types import FrozenDict
-from partita.metrics.scoring import scored
+from partita.metrics.scoring import restored, scored
 from partita.version import __version__
 
 
@@ -32,10 +32,20 @@ class Asked:
     compress: bool = True
 
     @classmethod
-    def of(cls, name: str, params: Mapping[str, Any], seed: int | None, compress: bool = True) -> "Asked":
-        """The method of that name with its settings; what it does not know raises."""
+    def of(
+        cls,
+        name: str,
+        params: Mapping[str, Any],
+        seed: int | None,
+        compress: bool = True,
+        function: Callable[..., Any] | None = None,
+    ) -> "Asked":
+        """Return the method of that name with its settings; an unknown setting raises.
+
+        The message on an unknown setting also suggests the arguments of `function`, which received the settings.
+        """
         method = registry.get(name)
-        return cls(name, method, settings.build(method.Params, params, name), resolve_seed(seed), compress)
+        return cls(name, method, settings.build(method.Params, params, name, function), resolve_seed(seed), compress)
 
     def on(self, table: Any) -> "Fitting":
         """The same for one table, prepared."""
@@ -112,4 +122,4 @@ class Fitting:
 
     def restored(self, result: Consensus) -> Consensus:
         """What `fit` gave, for the user's objects."""
-        return restore(result, self.work, self.given)
+        return restored(result, self.work, self.given)

@@ -6,29 +6,32 @@ from typing import Any
 import numpy as np
 
 from partita.core.columns import code_labels
-from partita.core.consensus import Consensus, restore, usual_notes
+from partita.core.consensus import Consensus, usual_notes
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length, places_of
 from partita.core.method import checked_number, suited
 from partita.core.prepare import Prepared, prepare
 from partita.core.recipe import Recipe
 from partita.core.soft import as_ensemble
+from partita.core.suggest import suggests_names
 from partita.core.threads import thread_limit
 from partita.core.types import MISSING, FrozenDict, IntArray
 from partita.graph.base import complete
 from partita.graph.greedy import METHOD, polished
-from partita.metrics.scoring import PREDICT_AGREEMENT, agreement_notes, scored
+from partita.metrics.scoring import PREDICT_AGREEMENT, agreement_notes, restored, scored
 
 
-def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | None = None) -> Consensus:
+@suggests_names
+def polish(ensemble: Any, labels: Any, k: int | None = None, *, threads: int | None = None) -> Consensus:
     """A labelling with objects moved between its clusters, one row at a time, while its ANMI rises.
 
     Parameters
     ----------
-    labels
-        A `Consensus`, or one label an object (-1 or empty where there is none: the base clusterings then vote).
     ensemble
-        The base clusterings, as for `partita.consensus`. Where both sides carry ids, they are joined by id.
+        The base clusterings, as for `partita.consensus`.
+    labels
+        A `Consensus`, or one label per object (-1 or empty if unknown: the base clusterings then vote). If both the
+        labels and the ensemble have ids, they are joined by id.
     k
         Up to k clusters may be filled, and none is emptied. Without it, k is what the `Consensus` was asked for; a
         labelling of which no k is known keeps its clusters, less those whose end raises ANMI.
@@ -39,7 +42,7 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
     `detail["polish"]` holds ANMI before and after, sweeps and moves. Of a result of `partita.consensus` this makes what
     `partita.consensus(..., polish=True)` makes.
 
-    >>> polish(["x", "y", "y", "y"], [[0, 0], [0, 0], [1, 1], [1, 1]]).labels.tolist()
+    >>> polish([[0, 0], [0, 0], [1, 1], [1, 1]], ["x", "y", "y", "y"]).labels.tolist()
     [0, 0, 1, 1]
     """
     with thread_limit(threads):
@@ -58,7 +61,7 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
         start = _start(result.labels, work)
         before = usual_notes(result.labels, result.k_asked, result.confidence)
         before += agreement_notes(result.detail.get(PREDICT_AGREEMENT, 1.0))
-        own = tuple(note for note in result.notes if note not in before)
+        own = tuple(note for note in result.notes if note not in before and note not in given.notes)
         rows = Consensus.hard(
             start,
             k_asked=result.k_asked if k is None else asked,
@@ -66,11 +69,12 @@ def polish(labels: Any, ensemble: Any, k: int | None = None, *, threads: int | N
             trace=result.trace,
             converged=result.converged,
             scores=result.scores,
+            candidates=result.candidates,
             detail=FrozenDict({name: value for name, value in result.detail.items() if name != PREDICT_AGREEMENT}),
             notes=own,
             recipe=_recipe(result.recipe, given.fingerprint, k),
         )
-        return restore(scored(polished(rows, work.ensemble, asked), work.ensemble), work, given)
+        return restored(scored(polished(rows, work.ensemble, asked), work.ensemble), work, given)
 
 
 def _parted(labels: IntArray, work: Prepared) -> bool:

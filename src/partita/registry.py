@@ -1,6 +1,5 @@
 """The consensus functions by name: one line each, as strings, so that listing them imports no algorithm."""
 
-import difflib
 import importlib
 from dataclasses import replace
 from functools import partial
@@ -9,6 +8,8 @@ from typing import Any
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError
 from partita.core.method import Method
+from partita.core.suggest import METHODS as OTHER_NAMES
+from partita.core.suggest import did_you_mean
 
 METHODS: dict[str, str] = {
     "auto": "partita.combine.auto",
@@ -39,8 +40,7 @@ METHODS: dict[str, str] = {
 def get(name: str) -> Method:
     """The method of that name."""
     if not isinstance(name, str) or name not in METHODS:
-        close = difflib.get_close_matches(str(name), METHODS, n=1)
-        guess = f"did you mean {close[0]!r}? " if close else ""
+        guess = did_you_mean(name, METHODS, OTHER_NAMES)
         raise MethodError(f"no method is called {name!r}; {guess}there are {', '.join(METHODS)}")
     method: Method = importlib.import_module(METHODS[name]).METHOD
     return replace(method, fit=partial(method.fit, get)) if method.combines else method

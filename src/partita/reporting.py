@@ -83,7 +83,7 @@ def write_report(path: Any, ensemble: Any, k: Any = None, method: str = "auto", 
         Fields of `partita.reporting.ReportOptions`: truth, coordinates, compare, criterion, repeats, seed, params,
         threads, title and others.
     """
-    wanted = settings.build(ReportOptions, options, "write_report")
+    wanted = settings.build(ReportOptions, options, "write_report", write_report)
     with io.naming(path):
         io.check_place(Path(path))
     data = make_report(as_ensemble(ensemble), k, method, wanted)
@@ -92,12 +92,20 @@ def write_report(path: Any, ensemble: Any, k: Any = None, method: str = "auto", 
     return data
 
 
-def make_report(ensemble: AnyEnsemble, k: Any, method: str, options: ReportOptions) -> ReportData:
-    """All that the page shows."""
+def make_report(
+    ensemble: AnyEnsemble, k: Any, method: str, options: ReportOptions, result: Consensus | None = None
+) -> ReportData:
+    """Return all that the page shows.
+
+    If `result` is given, it is the consensus of this method and k, which is then not fitted again.
+    """
     rivals = rival_names(options.compare)
     check_given(ensemble, options.truth, options.coordinates)
     with thread_limit(options.threads):
-        result, selection, how = _fitted(ensemble, k, method, options)
+        if result is None:
+            result, selection, how = _fitted(ensemble, k, method, options)
+        else:
+            selection, how = None, _how(result, k, method)
         others = _rivals(ensemble, result, method, rivals, options.seed)
         notes = () if selection is None else selection.notes
         beside = Beside(
@@ -143,6 +151,8 @@ def _whole(result: Consensus) -> Consensus:
 
 
 def _how(result: Consensus, k: Any, method: str) -> str:
+    if is_several(k) and result.k_choice is not None:
+        return f"The default rule chose {result.k_choice.k} of the given numbers of clusters: {result.k_choice.reason}."
     if k is not None:
         more = "" if result.k == k else f"; {result.k} {'was' if result.k == 1 else 'were'} found"
         return f"The number of clusters, {k}, was given{more}."

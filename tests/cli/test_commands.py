@@ -38,7 +38,7 @@ def test_run_writes_csv_to_stdout(table):
     assert done.returncode == 0
     rows = rows_of(done.stdout)
     assert len(rows) == 40 and {"consensus", "confidence"} <= set(rows[0])
-    assert "40 objects in 3 clusters" in done.stderr and "NMI with consensus" in done.stderr
+    assert "40 objects: 3 clusters" in done.stderr and "NMI with consensus" in done.stderr
     assert "Candidates" in done.stderr
     rows = rows_of(partita("run", table, "--k", 3, "--method", "voting").stdout)
     assert {"consensus", "confidence", "consensus:0"} <= set(rows[0])
@@ -129,7 +129,7 @@ def test_evaluate_joins_files_that_call_their_ids_otherwise(tmp_path):
 
 def test_a_column_of_ids_is_pointed_out(tmp_path):
     write_csv(tmp_path / "few.csv", [["customer", "a", "b"], *[[f"C{i}", i % 2, i % 2] for i in range(4)]])
-    assert "say --id customer" in partita("run", "few.csv", "-k", 2, cwd=tmp_path).stderr
+    assert "set --id (--id customer)" in partita("run", "few.csv", "-k", 2, cwd=tmp_path).stderr
     assert "say --id" not in partita("run", "few.csv", "-k", 2, "--id", "customer", cwd=tmp_path).stderr
 
 
@@ -336,5 +336,88 @@ def test_run_shows_the_candidates(table):
     words = ["run", table, "-k", 3, "-m", "supra", "--set", "methods=lwgp,voting"]
     shown = partita(*words).stderr
     assert "Candidates" in shown and "chosen" in shown and "seconds" in shown
-    rows = json.loads(partita(*words, "--json", "-q").stdout)["detail"]["candidates"]
+    rows = json.loads(partita(*words, "--json", "-q").stdout)["candidates"]
     assert [row["method"] for row in rows] == ["lwgp", "voting"]
+
+
+@pytest.fixture
+def segments(tmp_path):
+    for source, name in ((segments_path(), "labels.csv"), (truth_path(), "truth.csv")):
+        (tmp_path / name).write_bytes(source.read_bytes())
+    return tmp_path
+
+
+RUN = ("run", "labels.csv", "--id", "customer", "--k", 4, "--method", "voting")
+TRUTH = ("--truth", "truth.csv", "--truth-column", "group")
+
+
+def test_run_writes_report_and_plot(segments):
+    done = partita(*RUN, "-o", "c.csv", "--report", "r.html", "--plot", "p.png", *TRUTH, cwd=segments)
+    assert done.returncode == 0 and "wrote p.png\nwrote r.html\n" in done.stderr, done.stderr
+    assert (segments / "p.png").read_bytes().startswith(b"\x89PNG")
+    text = (segments / "r.html").read_text()
+    assert "The number of clusters, 4, was given" in text and 'id="known"' in text
+    assert "partita run labels.csv --id customer" in text
+    partita("report", *RUN[1:], "-o", "again.html", *TRUTH, cwd=segments)
+    again = (segments / "again.html").read_text()
+    assert len({page.split('id="labels"')[1].split("</script>")[0] for page in (text, again)}) == 1
+
+
+@pytest.mark.parametrize("k", ["2..5", None])
+def test_the_report_of_run_has_the_reason_for_k(segments, k):
+    words = [*RUN[:4], *(["--k", k] if k else []), "-m", "mm", "-o", "c.csv", "--report", "r.html", "--plot", "p.svg"]
+    assert partita(*words, cwd=segments).returncode == 0
+    text = (segments / "r.html").read_text()
+    assert ("The default rule chose 4 of the given numbers" if k else "the default rule chose 4") in text
+    assert (segments / "p.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_run_compares_with_known_classes(segments):
+    done = partita(*RUN, "-o", "c.csv", *TRUTH, "--json", cwd=segments)
+    assert done.returncode == 0 and "Agreement with the known classes" in done.stderr
+    scores = json.loads(done.stdout)["scores"]
+    said = partita("evaluate", "c.csv", "--id", "customer", *TRUTH, "--json", cwd=segments)
+    known = json.loads(said.stdout)
+    assert {
+        f"truth_{name}": value for name, value in known.items() if name not in ("objects", "clusters", "notes")
+    } == {name: value for name, value in scores.items() if name.startswith("truth_")}
+    whole = json.loads(partita(*RUN, *TRUTH, "--json", "-q", cwd=segments).stdout)
+    assert whole["scores"] == scores
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--report", "r.txt"), "r.txt: the report is an HTML page; choose a name that ends in .html for --report"),
+        (("--report", "-"), "--report -: the page is a file"),
+        (("--report", "no/r.html"), "no/r.html: the folder 'no' does not exist"),
+        (("--report", "x.html", "--save-draws", "x.html", "-m", "nbce-gibbs"), "x.html"),
+        (("--plot", "p.gif"), "p.gif: pictures are written as .png, .svg or .pdf"),
+        (("--plot", "no/p.png"), "no/p.png: the folder 'no' does not exist"),
+        (
+            ("-o", "c.csv", "--save-draws", "./c.csv", "-m", "nbce-gibbs"),
+            "--save-draws and --output name the same file",
+        ),
+        (("--truth", "none.csv"), "none.csv"),
+        (("--truth-column", "group"), "columns are named for --truth, but no file"),
+        (
+            (*TRUTH, "-o", "truth.csv"),
+            "truth.csv: the result would overwrite the known classes; choose another --output",
+        ),
+        (("--truth", "truth.csv", "--truth-column", "zz"), "truth.csv: no column is called 'zz'"),
+        (("--stream", "--report", "r.html"), "--report is for tables that are read whole"),
+        (("--stream", "--plot", "p.png"), "--plot is for tables that are read whole"),
+        (("--stream", *TRUTH), "--truth is for tables that are read whole"),
+    ],
+)
+def test_what_run_refuses_before_the_work(segments, words, message):
+    before = sorted(segments.iterdir())
+    output = () if "-o" in words else ("-o", "c.csv")
+    done = partita(*RUN, *output, *words, cwd=segments)
+    assert done.returncode == 1 and message in done.stderr and len(done.stderr.splitlines()) == 1
+    assert sorted(segments.iterdir()) == before
+
+
+def test_run_numbers_clusters_by_size(table):
+    found = json.loads(partita("run", table, "-k", 3, "-m", "voting", "--number-by-size", "--json", "-q").stdout)
+    assert found["clusters"] == sorted(found["clusters"], reverse=True)

@@ -45,7 +45,7 @@ def test_generate_then_run(data, tmp_path):
     )
     assert done.returncode == 0 and done.stdout == "", done.stderr
     assert "60 objects, 6 clusterings of 3 labels" in done.stderr
-    found = partita.read(out, id="name")
+    found = partita.read(out, ids="name")
     made = partita.make_ensemble(features(data), "features", members=6, k=3, size=3)
     assert found.fingerprint == made.fingerprint and found.ids[3] == "object 3"
     rows = rows_of(command("run", out, "--id", "name", "-k", 3, "--quiet").stdout)
@@ -59,7 +59,7 @@ def test_options_of_generate(data, tmp_path):
     assert done.returncode == 0 and done.stderr == "", done.stderr
     options = {"base": "gmm", "covariance": "full", "scale": "standard", "soft": True, "seed": 3}
     made = partita.make_ensemble(features(data), k="2..4", members=4, **options)
-    found = partita.read(out, id="name")
+    found = partita.read(out, ids="name")
     assert found.sizes == made.sizes and np.allclose(found.matrix, made.matrix)
 
 
@@ -73,7 +73,7 @@ def test_generate_to_stdout_from_stdin(data):
 def test_cluster(data, tmp_path):
     out = tmp_path / "labels.csv"
     done = command("cluster", data, *WORDS, "--k", 3, "-o", out)
-    assert done.returncode == 0 and "60 objects in 3 clusters" in done.stderr, done.stderr
+    assert done.returncode == 0 and "60 objects: 3 clusters" in done.stderr, done.stderr
     scores = command("evaluate", out, "--truth", data, "--id", "name", "--truth-column", "class", "--json")
     assert json.loads(scores.stdout)["nmi"] == pytest.approx(1)
     words = ("-k", 3, "--way", "restarts", "--method", "mm", "--method-set", "smoothing=0.5", "--base-k", "3..4")
@@ -117,7 +117,7 @@ def test_mixtures_as_labels(data, tmp_path):
     words = [*WORDS, "--way", "mixtures", "--members", "3", "-k", "3", "-q", "--no-soft", "-o", str(out)]
     app(["generate", str(data), *words], standalone_mode=False)
     made = partita.make_ensemble(features(data), "mixtures", members=3, k=3, soft=False)
-    assert partita.read(out, id="name").fingerprint == made.fingerprint
+    assert partita.read(out, ids="name").fingerprint == made.fingerprint
     with pytest.raises(PartitaError, match="--set soft=no: this has an option of its own; say --soft"):
         app(["generate", str(data), "--set", "soft=no"], standalone_mode=False)
 

@@ -15,6 +15,9 @@ from partita.cli.main import app
 from partita.core.errors import FileError, PartitaError
 from tests.samples import noisy_labels
 
+pytestmark = pytest.mark.filterwarnings("ignore::partita.core.errors.UnseenLabelWarning")
+COLUMNS = {"who", "consensus", "confidence", "second", "second_item_consensus"}
+
 
 def command(*words, cwd, stdin=None):
     """A command within this process; what `main` makes of its errors is tested in test_commands."""
@@ -60,7 +63,7 @@ def test_training_rows_go_where_they_went(place):
         assert done.returncode == 0, done.stderr
         ours, theirs = rows_of(done.stdout), rows_of((place / f"{method}.csv").read_text())
         assert [(row["who"], row["consensus"]) for row in ours] == [(row["who"], row["consensus"]) for row in theirs]
-    result = partita.consensus(partita.read(place / "labels.csv", id="who", missing=-1), "mm", 3)
+    result = partita.consensus(partita.read(place / "labels.csv", ids="who", missing=-1), "mm", 3)
     assert np.allclose(
         [[float(row[f"consensus:{c}"] or "nan") for c in range(3)] for row in rows_of((place / "mm.csv").read_text())],
         result.membership,
@@ -84,9 +87,15 @@ def test_new_objects_and_the_summary(place):
         assert line in done.stderr
     assert "by mm" in done.stderr
     quiet = command("predict", "mm.npz", "new.csv", "--id", "who", "-q", "--no-membership", cwd=place)
-    assert quiet.stderr == "" and set(rows_of(quiet.stdout)[0]) == {"who", "consensus", "confidence"}
+    assert quiet.stderr == "" and set(rows_of(quiet.stdout)[0]) == {
+        "who",
+        "consensus",
+        "confidence",
+        "second",
+        "second_item_consensus",
+    }
     plain = command("predict", "qmi.npz", "new.csv", "--id", "who", cwd=place)
-    assert set(rows_of(plain.stdout)[0]) == {"who", "consensus", "confidence"} and "perplexity" not in plain.stderr
+    assert set(rows_of(plain.stdout)[0]) == COLUMNS and "perplexity" not in plain.stderr
     assert "approximate" not in plain.stderr
 
 
@@ -98,7 +107,7 @@ def test_json_and_files(place, tmp_path):
     done = command("predict", "mm.npz", "new.csv", "--id", "who", "--json", "-o", out, cwd=place)
     said = json.loads(done.stdout)
     assert said["objects"] == 3 and said["labels never seen"] == 1 and said["perplexity"] > 1 and out.exists()
-    assert partita.io.read_labels(out, None, id="who").values.tolist() == whole["objects"]["consensus"]
+    assert partita.io.read_labels(out, None, ids="who").values.tolist() == whole["objects"]["consensus"]
 
 
 @pytest.mark.parametrize("words", [("-m", "hbgf"), ("-m", "mm", "--polish")])

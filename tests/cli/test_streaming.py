@@ -39,7 +39,7 @@ def test_many_files_are_one_table(table, folder):
     done = command("run", table, "--id", "who", "-m", "mm", "-k", 3, "-o", "out.parquet", cwd=folder)
     assert done.returncode == 0 and done.stdout == "" and "wrote out.parquet" in done.stderr
     got = pq.read_table(folder / "out.parquet")
-    assert got.column_names == ["who", "consensus", "confidence"]
+    assert got.column_names == ["who", "consensus", "confidence", "second", "second_item_consensus"]
     assert np.array_equal(
         consensus_of(folder / "out.parquet"), partita.consensus(np.load(folder / "all.npy"), "mm", 3).labels
     )

@@ -107,7 +107,7 @@ def test_draws_of_a_sampler_go_from_run_to_summarise(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "number of clusters in the draws: " in done.stderr and "the chains have" in done.stderr
     assert "training perplexity" in done.stderr
-    table = library.read_draws(kept, options=ReadOptions(id="id"))
+    table = library.read_draws(kept, options=ReadOptions(ids="id"))
     assert table.draws.labels.shape == (60, 40) and table.ids.tolist() == [f"o{i}" for i in range(40)]
     found = json.loads((tmp_path / "out.json").read_text())
     assert np.array(found["detail"]["clusters by sweep"]).shape == (2, 100)

@@ -40,7 +40,7 @@ def test_guarantees(make, seed):
     work = prepare(ensemble)
     for k in {1, min(2, len(work.ensemble)), min(3, len(work.ensemble))}:
         result = partita.consensus(ensemble, "auto", k, seed=seed, candidate_labels=True)
-        rows = result.detail["candidates"]
+        rows = result.candidates
         assert result.k <= k
         fitting = [base.anmi for base in base_clusterings(work.ensemble) if base.k <= k]
         assert result.scores["anmi"] >= NEAR_BEST * max([*fitting, *(row["anmi"] for row in rows)]) - 1e-12
@@ -62,7 +62,7 @@ def test_the_rule(seed, k):
     labels = {name: found[first] for name, found in result.candidate_labels.items()}
     assert result.detail["chosen"] == slow_choice(work.ensemble, labels, k)
     weights = slow_weights(work.ensemble, 0.3)
-    for row in result.detail["candidates"]:
+    for row in result.candidates:
         assert row["covariance"] == pytest.approx(slow_covariance(work.ensemble, labels[row["method"]], weights))
     same_k = 2 * sum(size == k for size in work.ensemble.sizes) >= len(work.ensemble.sizes)
     assert result.detail["rule"].startswith("highest ANMI" if same_k else "largest weighted covariance")
@@ -70,12 +70,12 @@ def test_the_rule(seed, k):
 
 def test_candidates_by_default_and_by_name():
     ensemble = noisy(missing=0.1)
-    names = [row["method"] for row in partita.consensus(ensemble, "auto", 4).detail["candidates"]]
+    names = [row["method"] for row in partita.consensus(ensemble, "auto", 4).candidates]
     assert names[:3] == HARD
     soft = partita.consensus(noisy_soft(), "auto", 3)
-    assert [row["method"] for row in soft.detail["candidates"]][:2] == ["mm", "lwea"]
+    assert [row["method"] for row in soft.candidates][:2] == ["mm", "lwea"]
     result = partita.consensus(ensemble, "auto", 4, candidates=("mcla", "qmi"))
-    assert [row["method"] for row in result.detail["candidates"]][:2] == ["mcla", "qmi"]
+    assert [row["method"] for row in result.candidates][:2] == ["mcla", "qmi"]
     assert not result.candidate_labels
     with pytest.raises(MethodError, match="supra"):
         partita.consensus(ensemble, "auto", 4, candidates=("supra",))
@@ -89,7 +89,7 @@ def test_much_finer_base_clusterings_leave_lwea_alone():
     labels = np.stack([truth * 5 + rng.integers(0, 5, 200) for _ in range(6)], axis=1)  # 10 clusters each
     for k, names in ((2, ["lwea"]), (4, HARD)):
         result = partita.consensus(labels, "auto", k)
-        assert [row["method"] for row in result.detail["candidates"]][: len(HARD)] == names
+        assert [row["method"] for row in result.candidates][: len(HARD)] == names
 
 
 def test_labels_of_candidates_are_written_and_survive_polishing(tmp_path):

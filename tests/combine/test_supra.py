@@ -23,7 +23,7 @@ def run(ensemble, k=4, methods=NAMES, **options):
 
 
 def candidates(result):
-    return {row["method"]: row for row in result.detail["candidates"]}
+    return {row["method"]: row for row in result.candidates}
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -99,7 +99,7 @@ def test_refused_lists(methods, words):
 def test_candidates_get_the_k_that_was_chosen():
     result = run(noisy(), None, ("voting", "nbce-vb"))
     assert result.k_asked == result.k_choice.k == 4
-    assert all(row["k"] == 4 for row in result.detail["candidates"])
+    assert all(row["k"] == 4 for row in result.candidates)
 
 
 def test_candidates_that_refuse_are_recorded():
@@ -128,7 +128,7 @@ def test_the_default_is_the_papers_three_and_their_soft_forms():
 
 def test_the_record_is_written(tmp_path):
     partita.write(run(noisy()), tmp_path / "out.json")
-    rows = json.loads((tmp_path / "out.json").read_text())["detail"]["candidates"]
+    rows = json.loads((tmp_path / "out.json").read_text())["candidates"]
     assert [row["method"] for row in rows] == list(NAMES) and all(row["seconds"] >= 0 for row in rows)
 
 

@@ -65,7 +65,7 @@ def test_unknown_methods(name, words):
 
 
 def test_unknown_parameters():
-    with pytest.raises(ParameterError, match="qmi has no parameter 'restart'; did you mean 'restarts'"):
+    with pytest.raises(ParameterError, match="qmi: unknown parameter 'restart'; did you mean 'restarts'"):
         partita.consensus(TABLE, "qmi", 2, restart=3)
     with pytest.raises(ParameterError, match="restarts=0 is out of range"):
         partita.consensus(TABLE, "qmi", 2, restarts=0)

@@ -45,7 +45,7 @@ def test_hard_and_soft():
         hard.predict([[1]])
     with pytest.raises(AttributeError, match="has no model"):
         hard.predict_proba([[1]])
-    assert "2 clusters of 5 asked" in repr(dataclasses.replace(Consensus.hard([0, 1]), k_asked=5))
+    assert "2 clusters of 5 requested" in repr(dataclasses.replace(Consensus.hard([0, 1]), k_asked=5))
 
 
 @steady

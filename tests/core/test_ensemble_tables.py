@@ -159,7 +159,7 @@ def test_distinct_rows_at_every_width(columns, labels):
     rng = np.random.default_rng(columns)
     table = rng.integers(0, 2, size=(300, columns))
     table[:, 0] = rng.integers(labels, size=300)
-    ensemble = Ensemble.from_labels(table)
+    ensemble = Ensemble.from_labels(table, allow="id-like-column", transpose=False)
     first, inverse = slow_distinct(table.tolist())
     assert ensemble.distinct.first.tolist() == first and ensemble.distinct.inverse.tolist() == inverse
 

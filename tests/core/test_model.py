@@ -11,7 +11,7 @@ import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.consensus import placed
-from partita.core.errors import ParameterError, PartitaWarning, TableError
+from partita.core.errors import ParameterError, PartitaWarning, TableError, UnseenLabelWarning
 from partita.core.links import IMPOSSIBLE, LABELS_ONLY
 from partita.core.model import ColumnModel
 from tests.core.oracles import steady
@@ -338,11 +338,17 @@ def test_chunks_and_threads_change_nothing(monkeypatch):
 def test_placed_tells_what_happened():
     result = partita.consensus(TWINS, "mm", 2)
     rows = [["a", *["b"] * 79], ["q", *[None] * 79], ["a"] * 80]
-    found = placed(result.model, Ensemble.from_labels(rows, ids=["p", "q", "r"], transpose=False))
+    with pytest.warns(UnseenLabelWarning, match="1 label was never seen in training"):
+        found = placed(result.model, Ensemble.from_labels(rows, ids=["p", "q", "r"], transpose=False))
     assert found.labels.tolist()[1:] == [-1, 0] and found.ids.tolist() == ["p", "q", "r"]
     assert found.detail["labels never seen"] == 1 and found.detail["perplexity"] == np.inf
-    assert found.unknown == 1 and len(found.notes) == 2 and found.recipe == result.recipe
-    nothing = placed(result.model, [["q"] * 80])
+    assert (
+        found.unknown == 1
+        and [note.code for note in found.notes] == ["unseen-labels", "no-label", "note"]
+        and found.recipe == result.recipe
+    )
+    with pytest.warns(UnseenLabelWarning, match="80 labels were"):
+        nothing = placed(result.model, [["q"] * 80])
     assert nothing.labels.tolist() == [-1] and "perplexity" not in nothing.detail
 
 

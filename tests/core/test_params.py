@@ -119,17 +119,17 @@ def test_values_that_do_not_fit(name, value, words):
 
 def test_unknown_names_are_answered_with_the_nearest():
     with pytest.raises(
-        ParameterError, match=r"toy has no parameter 'cuont'; did you mean 'count'\? it has count, share"
+        ParameterError, match=r"toy: unknown parameter 'cuont'; did you mean 'count'\? valid parameters: count, share"
     ):
         build(Params, {"cuont": 3}, "toy")
-    with pytest.raises(ParameterError, match="no parameter 'zzzzzz'; it has count"):
+    with pytest.raises(ParameterError, match="unknown parameter 'zzzzzz'; valid parameters: count"):
         build(Params, {"zzzzzz": 3}, "toy")
 
     @dataclasses.dataclass(frozen=True)
     class Nothing:
         pass
 
-    with pytest.raises(ParameterError, match="no parameter 'x'; it has none"):
+    with pytest.raises(ParameterError, match="unknown parameter 'x'; valid parameters: none"):
         build(Nothing, {"x": 1}, "toy")
 
 

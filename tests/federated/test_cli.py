@@ -62,9 +62,9 @@ def refused(done, *words, code=1):
 
 
 def test_rows_in_one_process(table, tmp_path):
-    done = federate("simulate", table, "--id", "who", "--rows", 5, "--k", 3, "-o", tmp_path / "out.csv")
+    done = federate("simulate", table, "--id", "who", "--sites", 5, "--k", 3, "-o", tmp_path / "out.csv")
     assert done.returncode == 0, done.stderr
-    assert "150 objects in 3 clusters" in done.stdout and "5 sites" in done.stdout
+    assert "150 objects: 3 clusters" in done.stdout and "5 sites" in done.stdout
     assert "labels as in one place: 150 of 150" in done.stdout
     for step in ("keys", "overlaps", "mixture", "close"):
         assert step in done.stdout
@@ -75,14 +75,14 @@ def test_rows_in_one_process(table, tmp_path):
 
 
 def test_the_papers_exchange_says_what_it_shows(table):
-    words = ("--columns", 3, "--method", "bce-vb", "--k", 3, "--transport", "float", "--protocol", "paper")
-    done = federate("simulate", table, "--id", "who", *words)
+    words = ("--method", "bce-vb", "--k", 3, "--transport", "float", "--protocol", "paper")
+    done = federate("simulate", table, "--id", "who", "--layout", "columns", *words)
     assert done.returncode == 0, done.stderr
     assert "note: " in done.stdout and "partition" in done.stdout
 
 
 def test_json_counts_every_byte(table):
-    done = federate("simulate", table, "--id", "who", "--columns", 3, "--k", 3, "--json", "--quiet")
+    done = federate("simulate", table, "--id", "who", "--layout", "columns", "--k", 3, "--json", "--quiet")
     assert done.stderr == ""
     said = json.loads(done.stdout)
     rounds = next(line for line in said["traffic"] if line["step"] == "round")
@@ -93,14 +93,44 @@ def test_json_counts_every_byte(table):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "say how the table is divided"),
-        (("--rows", 2), "with 2 sites"),
-        (("--rows", 3, "--method", "hgpa"), "hgpa cannot be divided by rows"),
-        (("--columns", 3, "--method", "qmi"), "qmi cannot be divided by columns"),
-        (("--columns", 7), "6 clusterings cannot be divided among 7 sites"),
-        (("--rows", 3, "--set", "tolerance=1"), "mm has no parameter 'tolerance'; it has start, "),
-        (("--rows", 3, "--transport", "plain"), "transport='plain' is not known"),
-        (("--rows", 3, "-o", "no/such/place.csv"), "does not exist"),
+        (("--layout", "both"), "--layout both: expected rows or columns"),
+        (("--sites", 2), "with 2 sites"),
+        (("--sites", 3, "--method", "hgpa"), "hgpa cannot be divided by rows"),
+        (("--layout", "columns", "--sites", 3, "--method", "qmi"), "qmi cannot be divided by columns"),
+        (("--layout", "columns", "--sites", 7), "6 clusterings cannot be divided among 7 sites"),
+        (("--sites", 3, "--set", "tolerance=1"), "mm: unknown parameter 'tolerance'; valid parameters: start, "),
+        (("--transport", "plain"), "--transport plain is not known; give masked, fixed or float"),
+        (("--start", "middle"), "--start middle is not known; give one of spectral, random"),
+        (("--protocol", "none"), "--protocol none is not known; give sums, sequential (rows) or paper (columns)"),
+        (("--protocol", "paper"), "--protocol paper is for bce-vb divided by columns; use --protocol sums"),
+        (
+            ("--protocol", "paper", "--layout", "columns", "-m", "bce-vb", "--start", "random"),
+            "paper has one start, with distributions drawn from the seed; use --start spectral and 1 restart, or",
+        ),
+        (("--layout", "columns", "--bits", 30), "--bits 30 is not allowed with --word 32; give 1 to 24 bits"),
+        (("--word", 64), "--word 64 needs --layout columns"),
+        (("--rho", -1), "--rho -1 is out of range; give a number >= 0"),
+        (("--suppress", -1), "--suppress -1 is out of range; give a number >= 0"),
+        (("--delta", 2), "--delta 2 is out of range; give a number between 0 and 1"),
+        (("--layout", "columns", "--rho", 1), "--rho 1 needs --layout rows and --protocol sums"),
+        (
+            ("--rho", 1),
+            "--rho 1 needs --method mm or --method bce-vb, --start random and a maximum number",
+        ),
+        (
+            ("--rho", 1, "--start", "random", "--set", "max_iter=9", "--set", "restarts=2"),
+            "--rho 1 needs a single run, got 2 restarts; set restarts to 1 (--set restarts=1)",
+        ),
+        (
+            ("--rho", 1, "--start", "random", "--set", "max_iter=9", "--method", "bce-vb"),
+            "--rho 1: alpha cannot be learned from noisy sums; set learn_alpha to false (--set learn_alpha=false)",
+        ),
+        (("--set", "start=random"), "; give --start random as a parameter of the run"),
+        (("--layout", "columns", "-m", "bce-vb", "--set", "max_inner=5"), "max_inner stays 1; omit it"),
+        (("--set", "stable=3"), "leave stable at 0 (--set stable=0)"),
+        (("--randomise", -1), "--randomise -1.0 is not a positive number"),
+        (("--k", 0), "--k 0 is not a whole number >= 1"),
+        (("--sites", 3, "-o", "no/such/place.csv"), "does not exist"),
     ],
 )
 def test_slips_in_a_simulation(table, words, said):
@@ -139,7 +169,7 @@ def test_slips_of_a_site(tmp_path, table):
     refused(federate("site", "--config", "none.toml", cwd=tmp_path), "none.toml: cannot be read")
     made = federate("certs", "a", "b", "c", cwd=tmp_path)
     assert made.returncode == 0
-    words = ["--site", "a", "--coordinator", "127.0.0.1:1", "--layout", "rows", "--labels", table, "--ids", "who"]
+    words = ["--site", "a", "--coordinator", "127.0.0.1:1", "--layout", "rows", "--labels", table, "--id", "who"]
     tls = ["--authority", "certs/ca.pem", "--certificate", "certs/a.pem", "--key", "certs/a.key"]
     refused(federate("site", *words, *tls, "--patience", "0.2", "-q", cwd=tmp_path), "site a: the coordinator", "0.2 s")
     refused(federate("site", *words, *tls[:4], "--key", "certs/b.key", cwd=tmp_path), "is not the key of")
@@ -170,6 +200,6 @@ def test_every_command_has_help():
 
 
 def test_a_mistake_is_one_line_of_the_real_command(table):
-    command = [sys.executable, "-m", "partita", "federate", "simulate", str(table), "--id", "who", "--rows", "2"]
+    command = [sys.executable, "-m", "partita", "federate", "simulate", str(table), "--id", "who", "--sites", "2"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     refused(Done(done.returncode, done.stdout, done.stderr), "mm needs one number of clusters")

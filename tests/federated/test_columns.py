@@ -279,11 +279,11 @@ def test_two_sites_are_refused_with_the_reason():
         ({"method": "qmi"}, "qmi cannot be divided by columns"),
         ({"k": None}, "needs one number of clusters"),
         ({"settings": {"max_inner": 5}, "method": "bce-vb"}, "max_inner stays 1"),
-        ({"settings": {"start": "random"}}, "beside the method's settings"),
+        ({"settings": {"start": "random"}}, "start is not a setting of mm"),
         ({"protocol": "paper"}, "protocol=paper is for bce-vb"),
         ({"protocol": "sequential"}, "protocol=sequential is for"),
-        ({"rho": 1.0}, "sums over rows"),
-        ({"bits": 30}, "bits of fraction"),
+        ({"rho": 1.0}, "rho=1 needs layout=rows"),
+        ({"bits": 30}, "bits=30 is not allowed with word=32; give 1 to 24 bits of fraction"),
     ],
 )
 def test_what_cannot_be_is_refused(more, match):

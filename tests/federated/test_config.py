@@ -132,7 +132,7 @@ def test_options_may_be_parts_of_a_table(place):
     ("old", "new", "words"),
     [
         ("method =", "methd =", r"c.toml: 'methd' is unknown; did you mean 'method'\?"),
-        ("[settings]", "[zzz]", "'zzz' is unknown; it may have sites, "),
+        ("[settings]", "[zzz]", "'zzz' is unknown; valid: sites, "),
         ('method = "mm"', "", "c.toml: method is missing"),
         ("k = 3", 'k = "three"', "c.toml: k='three' is not allowed; give int"),
         ("k = 3", "k = 0", "k=0 is out of range"),

@@ -41,6 +41,24 @@ def test_the_commands_of_the_example_find_the_patients_clusters(layout, tmp_path
     assert nmi(labels, truth) > 0.9 and len(set(labels)) == CLUSTERS
 
 
+@pytest.mark.parametrize("folder", ["h", "deep/er/h"])
+def test_a_failure_leaves_no_folder(tmp_path, folder, monkeypatch):
+    monkeypatch.setattr("partita.federated.example.make_certificates", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_example(tmp_path / folder, "rows")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="file/h: cannot be written"):
+        write_example(tmp_path / "file" / "h", "rows")
+
+
+def test_an_empty_folder_is_used(tmp_path):
+    (tmp_path / "h").mkdir()
+    found = write_example(tmp_path / "h", "rows")
+    assert all(file.is_file() for file in found.files) and {file.parent.name for file in found.files} == {"h", "certs"}
+    assert [path.name for path in tmp_path.iterdir()] == ["h"]
+
+
 def test_nothing_is_overwritten(tmp_path):
     write_example(tmp_path / "h", "rows")
     before = {path: path.read_bytes() for path in (tmp_path / "h").rglob("*") if path.is_file()}

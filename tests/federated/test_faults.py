@@ -106,7 +106,7 @@ class Parties:
         for name in names:
             words = ["coordinator", "--json"] if name == "coordinator" else ["site"]
             if name != "coordinator":
-                words += ["--labels", str(self.made / f"{self.layout}-{name}.csv"), "--ids", "id"]
+                words += ["--labels", str(self.made / f"{self.layout}-{name}.csv"), "--id", "id"]
             with (self.folder / f"{name}.err").open("ab") as err, (self.folder / f"{name}.out").open("wb") as out:
                 command = [sys.executable, "-m", "partita", "federate", *words, "--config", f"{name}.toml"]
                 self.running[name] = subprocess.Popen(command, cwd=self.folder, stdout=out, stderr=err)
@@ -209,7 +209,7 @@ def test_one_coordinator_and_three_sites(made, undisturbed, layout):
     assert said["median seconds a round"] < 0.1
     found = labels_by_id(results)
     assert len(found) == N
-    ensemble = io.read(str(made / "all.csv"), io.ReadOptions(id="id"))
+    ensemble = io.read(str(made / "all.csv"), io.ReadOptions(ids="id"))
     alone = simulate(ensemble, Plan((), layout, "bce-vb", K, LONG, seed=0), **{layout: 3}).consensus
     ours = [found[name] for name in alone.ids.tolist()]
     pairs = set(zip(ours, alone.labels.tolist(), strict=True))
@@ -374,7 +374,7 @@ def test_a_run_by_the_library(small):
         lines = small.sites[site].output.read_text().splitlines()[1:]
         assert [int(line.split(",")[1]) for line in lines] == result.labels.tolist()
     model = load_model(small.coordinator.folder / "model.npz")
-    table = io.read(str(small.sites["north"].labels), io.ReadOptions(id="id"))
+    table = io.read(str(small.sites["north"].labels), io.ReadOptions(ids="id"))
     assert np.array_equal(model.predict(table), results["north"].labels)
 
 

@@ -218,15 +218,15 @@ def test_what_a_site_would_not_heed_is_refused(tmp_path, layout, more, tables, m
 @pytest.mark.parametrize(
     ("layout", "more", "match"),
     [
-        ("rows", {"objects": "any"}, "objects and word are for columns"),
-        ("rows", {"word": 64}, "objects and word are for columns"),
-        ("columns", {"protocol": "paper", "method": "bce-vb", "start": "random"}, "protocol=paper begins once"),
+        ("rows", {"objects": "any"}, "objects=any needs layout=columns"),
+        ("rows", {"word": 64}, "word=64 needs layout=columns"),
+        ("columns", {"protocol": "paper", "method": "bce-vb", "start": "random"}, "protocol=paper has one start"),
         (
             "columns",
             {"protocol": "paper", "method": "bce-vb", "settings": {"restarts": 5}},
-            "protocol=paper begins once",
+            "protocol=paper has one start",
         ),
-        ("rows", {"settings": {"foo": 1}}, "mm has no parameter 'foo'"),
+        ("rows", {"settings": {"foo": 1}}, "mm: unknown parameter 'foo'"),
     ],
 )
 def test_what_a_coordinator_would_not_heed_is_refused(layout, more, match):

@@ -115,10 +115,10 @@ def test_suppression_reaches_every_count_that_is_told():
     [
         ({"start": "spectral"}, "start=random"),
         ({"settings": {}}, "max_iter"),
-        ({"method": "qmi"}, "mm and bce-vb"),
+        ({"method": "qmi"}, "method=mm or method=bce-vb"),
         ({"settings": {"max_iter": 3, "restarts": 2}}, "restarts"),
         ({"method": "bce-vb"}, "learn_alpha"),
-        ({"rho": -1.0}, "at least 0"),
+        ({"rho": -1.0}, "rho=-1"),
     ],
 )
 def test_plans_that_noise_cannot_keep_private_are_refused(more, match):

@@ -127,7 +127,7 @@ def test_more_rows_than_a_block(linkage):
     """Each row is at distance 0.5 from those of its label; blocks of rows meet without a seam."""
     n = 4096 + 1000
     labels = np.stack([np.arange(n) % 7, np.arange(n)], axis=1)
-    result = partita.consensus(Ensemble.from_labels(labels), "eac", 7, linkage=linkage)
+    result = partita.consensus(Ensemble.from_labels(labels, allow="id-like-column"), "eac", 7, linkage=linkage)
     assert same_partition(result.labels, labels[:, 0])
     assert result.detail["cut height"] == pytest.approx(0.5, abs=1e-6)
 

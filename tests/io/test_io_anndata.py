@@ -12,6 +12,7 @@ import partita
 from partita import io
 from partita.anndata import described
 from partita.core.errors import FileError, ParameterError, PartitaWarning
+from partita.io.annotation import figure_keys
 from tests.test_anndata import anndata, cells, pd, same_told
 
 h5py = pytest.importorskip("h5py")
@@ -72,7 +73,7 @@ def test_all_else_is_as_it_was(tmp_path, source):
     ours = [name for name in after if name.split("/")[1:2] and name.split("/")[1].startswith("consensus")]
     assert {"obs/consensus", "obs/consensus_confidence", "obsm/consensus_membership", "uns/consensus"} <= set(ours)
     order = after["obs"].pop("column-order")
-    assert order == [*before["obs"].pop("column-order"), "consensus", "consensus_confidence"]
+    assert order == [*before["obs"].pop("column-order"), "consensus", *figure_keys("consensus")]
     assert {name: told for name, told in after.items() if name not in ours} == before
     assert source.read_bytes() == whole and len(list(tmp_path.iterdir())) == 2
 
@@ -85,7 +86,7 @@ def test_in_place_and_again(source):
     found = annotated(source, source, "voting", "leiden_all")
     assert found.obs.columns.tolist() == [
         *names,
-        *(f"{a}{b}" for a in ("consensus", "leiden_all") for b in ("", "_confidence")),
+        *(column for key in ("consensus", "leiden_all") for column in (key, *figure_keys(key))),
     ]
     again = annotated(source, source, "voting", "leiden_all", overwrite=True)  # its own column is no clustering
     pd.testing.assert_frame_equal(again.obs, found.obs)
@@ -226,7 +227,7 @@ def test_doubled_names_of_observations_go_by_rows(tmp_path):
     adata.write_h5ad(path)
     with pytest.warns(PartitaWarning, match="several observations are called 'twin'"):
         assert io.read(path, io.ReadOptions(columns=KEYS)).ids is None
-    with pytest.warns(PartitaWarning, match="go by their rows"):
+    with pytest.warns(PartitaWarning, match="matched by row position"):
         found = annotated(path, tmp_path / "out.h5ad")
     assert found.obs["consensus"].notna().all()
 
@@ -239,7 +240,7 @@ def test_labels_of_a_result_are_read_with_the_names_of_the_observations(tmp_path
     adata.write_h5ad(path)
     found = io.read_labels(path)
     assert found.name == "consensus" and found.ids.tolist() == adata.obs_names.tolist()
-    assert io.read_labels(path, "sample", id="id").ids.tolist() == list(range(40))
+    assert io.read_labels(path, "sample", ids="id").ids.tolist() == list(range(40))
     with pytest.raises(FileError, match="no column is called 'obs_names'"):
         io.read_labels(path, "obs_names")
 

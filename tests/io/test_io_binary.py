@@ -14,7 +14,7 @@ import pytest
 from scipy.io import loadmat, savemat
 
 from partita.core.ensemble import Ensemble
-from partita.core.errors import FileError, LabelError, MissingExtraError, PartitaError, TableError
+from partita.core.errors import CheckError, FileError, LabelError, MissingExtraError, PartitaError
 from partita.core.soft import SoftEnsemble
 from partita.io import ReadOptions, detect_format, read
 from partita.io.matlab import matlab_arrays
@@ -89,12 +89,12 @@ def test_npy_options(tmp_path):
     np.save(path, np.array([[1.0, np.nan, 3], [-1, 2, 3]]))
     assert "--missing=-1" in refused(path, LabelError)
     assert read(path, ReadOptions(missing=-1, exclude=("c2",))).labels.tolist() == [[0, -1], [-1, 0]]
-    assert read(path, ReadOptions(missing=-1, id="c0")).ids.tolist() == [1.0, -1.0]
+    assert read(path, ReadOptions(missing=-1, ids="c0")).ids.tolist() == [1.0, -1.0]
     assert read(path, ReadOptions(missing=-1, transpose=True)).labels.shape == (3, 2)
     np.save(path, np.zeros((2, 40), int))
-    assert "--transpose" in refused(path, TableError)
+    assert "--transpose" in refused(path, CheckError)
     np.save(path, np.column_stack([np.arange(25), np.zeros(25, int)]))
-    assert "--exclude c0" in refused(path, LabelError)
+    assert "--exclude c0" in refused(path, CheckError)
 
 
 @pytest.mark.parametrize("array", [np.zeros(3), np.zeros((2, 2, 2)), np.array(1), np.zeros((0, 2)), np.zeros((3, 0))])
@@ -229,10 +229,10 @@ def test_parquet(tmp_path):
         "d": [True, False, None],
         "e": [1, None, 3],
     }
-    same(read(path, ReadOptions(id="cell")), Ensemble.from_labels(columns, ids=["p", "q", "r"]))
-    picked = read(path, ReadOptions(id="cell", columns=("[ab]",)))
+    same(read(path, ReadOptions(ids="cell")), Ensemble.from_labels(columns, ids=["p", "q", "r"]))
+    picked = read(path, ReadOptions(ids="cell", columns=("[ab]",)))
     same(picked, Ensemble.from_labels({"a": columns["a"], "b": columns["b"]}, ids=["p", "q", "r"]))
-    assert "'a', 'b'" in refused(path, options=ReadOptions(id="none"))
+    assert "'a', 'b'" in refused(path, options=ReadOptions(ids="none"))
     assert "one clustering" in refused(path, options=ReadOptions(columns=("a",)))
 
 
@@ -270,7 +270,7 @@ def test_parquet_transposed(tmp_path):
     path = tmp_path / "labels.parquet"
     pq.write_table(pa.table({"name": ["a", "b"], "p": ["x", "u"], "q": ["y", "u"]}), path)
     expected = Ensemble.from_labels({"a": ["x", "y"], "b": ["u", "u"]}, ids=["p", "q"])
-    same(read(path, ReadOptions(id="name", transpose=True)), expected)
+    same(read(path, ReadOptions(ids="name", transpose=True)), expected)
 
 
 @pytest.mark.parametrize(

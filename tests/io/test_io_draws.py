@@ -16,8 +16,8 @@ def test_columns_and_rows_of_any_names(tmp_path):
     upright.write_text("who,s1,s2\nann,x,1\nbob,x,2\ncid,y,2\n")
     lying.write_text("step,ann,bob,cid\ns1,x,x,y\ns2,1,2,2\n")
     for found in (
-        read_draws(upright, options=ReadOptions(id="who")),
-        read_draws(lying, "rows", ReadOptions(id="step")),
+        read_draws(upright, options=ReadOptions(ids="who")),
+        read_draws(lying, "rows", ReadOptions(ids="step")),
     ):
         assert found.draws.labels.tolist() == [[0, 0, 1], [0, 1, 1]]
         assert found.names == ("s1", "s2") and found.ids.tolist() == ["ann", "bob", "cid"]
@@ -45,7 +45,7 @@ def test_written_draws_are_read_back(tmp_path, suffix, ids):
     path = tmp_path / f"draws.{suffix}"
     write_draws(Draws.of(table), path, ids)
     named = ids is not None and suffix != "npy"
-    options = ReadOptions(id="id" if named else None, missing=-1 if suffix == "npy" else None)
+    options = ReadOptions(ids="id" if named else None, missing=-1 if suffix == "npy" else None)
     found = read_draws(path, options=options)
     assert np.array_equal(found.draws.labels, Draws.of(table).labels)
     assert found.ids.tolist() == ids if named else found.ids is None
@@ -98,9 +98,9 @@ def test_ids_that_were_written_are_read(tmp_path):
 def test_a_column_that_looks_like_ids_is_no_draw(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("who,a,b\n" + "".join(f"o{i},{i % 2},{i % 3}\n" for i in range(25)))
-    with pytest.raises(LabelError, match=r"column 'who': each of the 25 rows .* like ids, not a draw; say id='who'"):
+    with pytest.raises(LabelError, match=r"column 'who': each of the 25 rows .* like ids, not a draw; say ids='who'"):
         read_draws(path)
-    assert len(read_draws(path, options=ReadOptions(id="who")).draws) == 2
+    assert len(read_draws(path, options=ReadOptions(ids="who")).draws) == 2
     np.save(tmp_path / "d.npy", np.stack([np.arange(25), np.zeros(25, int)], axis=1))
     assert read_draws(tmp_path / "d.npy").draws.sizes.tolist() == [25, 1]
 

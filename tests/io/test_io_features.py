@@ -14,7 +14,7 @@ from partita.io import ReadOptions, check_ensemble_path, read_features, text, wr
 from tests.samples import noisy, noisy_soft
 
 FRAME = pd.DataFrame({"who": ["ann", "bob", "cid"], "x": [1.5, 2, 3], "y": [1, 2, -4], "kind": ["u", "v", "w"]})
-PICKED = {"id": "who", "exclude": ("kind",)}
+PICKED = {"ids": "who", "exclude": ("kind",)}
 
 
 def written(tmp_path, kind):
@@ -40,7 +40,7 @@ def test_tables(tmp_path, kind):
 def test_words_are_named(tmp_path, kind):
     path = written(tmp_path, kind)
     with pytest.raises(TableError, match=r"data\.\w+: column 'kind', row 1: 'u' is not .*--exclude kind.*--id kind"):
-        read_features(path, ReadOptions(id="who"))
+        read_features(path, ReadOptions(ids="who"))
 
 
 def test_empty_cells_and_infinities_are_named(tmp_path):
@@ -107,7 +107,7 @@ def test_ensembles_come_back(tmp_path, kind, missing, named):
     hard = partita.Ensemble.from_labels(hard.labels, hard.names, ids=ids, missing=-1)
     path = tmp_path / f"ensemble.{kind}"
     write_ensemble(hard, path, made={"way": "restarts"})
-    options = {} if kind == "npz" or not named else {"id": "id"}
+    options = {} if kind == "npz" or not named else {"ids": "id"}
     found = partita.read(path, **options)
     assert same(found, hard) and (found.ids.tolist() if named else found.ids) == ids
     if kind == "parquet":

@@ -38,7 +38,7 @@ def survives(path, options):
 
 CHOICES = st.builds(
     ReadOptions,
-    id=st.sampled_from([None, "a", "c0"]),
+    ids=st.sampled_from([None, "a", "c0"]),
     columns=st.sampled_from([(), ("*",), ("a", "b*")]),
     exclude=st.sampled_from([(), ("b",)]),
     missing=st.sampled_from([None, -1, (), "x"]),

@@ -37,8 +37,8 @@ def found(path, **options):
         ("5\n5\n1\n", {}, ("c0", [5, 5, 1], None)),
         (",class\np,x\nq,\n", {}, ("class", ["x", None], ["p", "q"])),
         ("id,class\np,x\nq,y\n", {}, ("class", ["x", "y"], ["p", "q"])),
-        ("cell,class\np,x\nq,y\n", {"id": "cell"}, ("class", ["x", "y"], ["p", "q"])),
-        ("cell,class,size\np,x,1\nq,y,2\n", {"id": "cell", "column": "size"}, ("size", [1, 2], ["p", "q"])),
+        ("cell,class\np,x\nq,y\n", {"ids": "cell"}, ("class", ["x", "y"], ["p", "q"])),
+        ("cell,class,size\np,x,1\nq,y,2\n", {"ids": "cell", "column": "size"}, ("size", [1, 2], ["p", "q"])),
         ("cell,consensus,confidence\np,0,1\nq,-1,\n", {}, ("consensus", [0, -1], ["p", "q"])),
         ("consensus,confidence,consensus:0\n0,1,.5\n1,1,.5\n", {}, ("consensus", [0, 1], None)),
         ("id\n4\n4\n", {"column": "id"}, ("id", [4, 4], None)),
@@ -54,7 +54,7 @@ def test_text(file, text, options, expected):
     [
         ("a,b\n1,2\n", {}, "say which column is the labelling by column= (--column)"),
         ("a,b\n1,2\n", {"column": "c"}, "no column is called 'c'; there are 'a', 'b'"),
-        ("a,b\n1,2\n", {"id": "c"}, "no column is called 'c'"),
+        ("a,b\n1,2\n", {"ids": "c"}, "no column is called 'c'"),
         ("a,b\n1,2\n1\n", {"column": "a"}, "line 3 has 1 cell, the header 2"),
         ("id,b\np,2\np,2\n", {}, "id 'p' stands in rows 1 and 2"),
         ("b\n0.5\n", {}, "'b', row 1: 0.5 is not a label"),
@@ -71,7 +71,7 @@ def test_refusals(file, text, options, words):
 def test_typed_files(tmp_path):
     path = tmp_path / "truth.parquet"
     pq.write_table(pa.table({"cell": [7, 8], "class": ["x", None]}), path)
-    assert found(path, id="cell") == ("class", ["x", None], [7, 8])
+    assert found(path, ids="cell") == ("class", ["x", None], [7, 8])
     pd.DataFrame({"class": [1, 2]}, index=["p", "q"]).to_parquet(path)
     assert found(path) == ("class", [1, 2], ["p", "q"])
 
@@ -93,7 +93,7 @@ def test_array_files(tmp_path):
     np.save(path, np.array([3, -1, 4]))
     assert found(path) == ("labels", [3, -1, 4], None)
     with pytest.raises(FileError, match="no ids"):
-        read_labels(path, id="cell")
+        read_labels(path, ids="cell")
     np.save(path, np.ones((3, 2)))
     with pytest.raises(FileError):
         read_labels(path)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.core.ensemble import Ensemble
-from partita.core.errors import FileError, LabelError, PartitaError, TableError
+from partita.core.errors import CheckError, FileError, LabelError, PartitaError, TableError
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import thread_limit
 from partita.core.types import sealed
@@ -141,13 +141,13 @@ def test_id_column_anywhere(file, place, quoted):
         row.insert(place, f'"{name}"' if quoted else name)
     text = "\n".join(",".join(row) for row in cells)
     same(
-        read(file(text), ReadOptions(id="cell")),
+        read(file(text), ReadOptions(ids="cell")),
         Ensemble.from_labels({"a": [1, 1], "b": [2, 3]}, ids=["µ-1", "x 2"]),
     )
 
 
 def test_ids_keep_their_text(file):
-    assert read(file("cell,a,b\n007,1,2\n7,1,2\n"), ReadOptions(id="cell")).ids.tolist() == ["007", "7"]
+    assert read(file("cell,a,b\n007,1,2\n7,1,2\n"), ReadOptions(ids="cell")).ids.tolist() == ["007", "7"]
 
 
 def test_pandas_row_names(tmp_path):
@@ -157,13 +157,13 @@ def test_pandas_row_names(tmp_path):
     same(read(path), Ensemble.from_labels(frame))
     pd.DataFrame([[1, 2], [1, 3]]).to_csv(path)
     found = read(path)
-    assert found.names == ("0", "1") and found.ids.tolist() == ["0", "1"]
+    assert found.names == ("0", "1") and found.ids.tolist() == [0, 1]
     pd.DataFrame([[1, 2], [1, 3]]).to_csv(path, index=False)
     assert read(path).ids is None and read(path).names == ("0", "1")
 
 
 def test_named_ids_put_row_names_aside(file):
-    found = read(file(",cell,a,b\n1,p,1,2\n2,q,1,2\n"), ReadOptions(id="cell"))
+    found = read(file(",cell,a,b\n1,p,1,2\n2,q,1,2\n"), ReadOptions(ids="cell"))
     assert found.ids.tolist() == ["p", "q"] and found.names == ("a", "b")
 
 
@@ -176,19 +176,19 @@ def test_named_ids_put_row_names_aside(file):
     ],
 )
 def test_bad_ids(file, text, words):
-    assert words in refused(file(text), TableError, ReadOptions(id="cell"))
+    assert words in refused(file(text), TableError, ReadOptions(ids="cell"))
 
 
 def test_unknown_id_column(file):
-    assert "no column is called 'cell'; there are 'a', 'b'" in refused(file("a,b\n1,2\n"), options=Options(id="cell"))
+    assert "no column is called 'cell'; there are 'a', 'b'" in refused(file("a,b\n1,2\n"), options=Options(ids="cell"))
 
 
 @pytest.mark.parametrize("wrap", ["", '"'])
 def test_column_of_different_values_is_refused(file, wrap):
     rows = [f"{wrap}{i}{wrap},1,{i % 3}" for i in range(20)]
-    message = refused(file("\n".join(["name,b,c", *rows])), LabelError)
+    message = refused(file("\n".join(["name,b,c", *rows])), CheckError)
     assert "'name'" in message and "--id name" in message and "--exclude name" in message
-    assert read(file("\n".join(["name,b,c", *rows])), ReadOptions(id="name")).names == ("b", "c")
+    assert read(file("\n".join(["name,b,c", *rows])), ReadOptions(ids="name")).names == ("b", "c")
     assert read(file("\n".join(["name,b,c", *rows])), ReadOptions(exclude=("name",))).ids is None
     assert read(file("\n".join(["name,b,c", *rows[:19]]))).sizes[0] == 19
 
@@ -224,7 +224,7 @@ def test_first_row_of_numbers_is_refused(file, first):
 
 def test_no_header(file):
     same(read(file("1,2\n3,2\n"), ReadOptions(header=False)), Ensemble.from_labels([[1, 2], [3, 2]]))
-    assert read(file("x,1,2\ny,3,2\n"), ReadOptions(header=False, id="c0")).ids.tolist() == ["x", "y"]
+    assert read(file("x,1,2\ny,3,2\n"), ReadOptions(header=False, ids="c0")).ids.tolist() == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -255,20 +255,20 @@ def test_broken_text(file, text, kind, words):
 
 def test_bad_encoding_in_ids_names_the_line(file):
     path = file(b"cell,a,b\np,1,2\n\xe9,1,2\n")
-    assert "line 3 is not UTF-8" in refused(path, options=Options(id="cell"))
+    assert "line 3 is not UTF-8" in refused(path, options=Options(ids="cell"))
 
 
 def test_transposed(file):
     wide = "\n".join(",".join(str((i * j) % 3) for i in range(30)) for j in range(1, 3))
     names = ",".join(f"o{i}" for i in range(30))
     path = file(f"{names}\n{wide}\n")
-    assert "--transpose" in refused(path, TableError)
+    assert "--transpose" in refused(path, CheckError)
     found = read(path, ReadOptions(transpose=True))
     assert found.labels.shape == (30, 2) and found.ids[0] == "o0" and found.names == ("c0", "c1")
     assert read(path, ReadOptions(transpose=False)).labels.shape == (2, 30)
     named = file("clustering,p,q\nk 2,x,y\nk 3,1,\nk 4,1,2\n", "named.csv")
     same(
-        read(named, ReadOptions(transpose=True, id="clustering", exclude=("k 4",))),
+        read(named, ReadOptions(transpose=True, ids="clustering", exclude=("k 4",))),
         Ensemble.from_labels({"k 2": ["x", "y"], "k 3": [1, None]}, ids=["p", "q"]),
     )
     bare = read(file("1,2\n1,3\n", "bare.csv"), ReadOptions(transpose=True, header=False))
@@ -277,7 +277,7 @@ def test_transposed(file):
 
 def test_transposed_memberships(file):
     path = file("cluster,p,q\ng:0,0.9,0.5\ng:1,.1,.5\nh,x,y\n")
-    found = read(path, ReadOptions(transpose=True, id="cluster"))
+    found = read(path, ReadOptions(transpose=True, ids="cluster"))
     same(found, SoftEnsemble.from_memberships({"g": [[0.9, 0.1], [0.5, 0.5]], "h": ["x", "y"]}, ids=["p", "q"]))
 
 
@@ -292,10 +292,10 @@ def test_memberships(file):
     path = file("cell,g:1,h,g:0\np,0.1,x,0.9\nq,,x,\nr,1,y,0\n")
     expected = {"g": [[0.9, 0.1], [np.nan, np.nan], [0, 1]], "h": ["x", "x", "y"]}
     same(
-        read(path, ReadOptions(id="cell", weights={"g": 2})),
+        read(path, ReadOptions(ids="cell", weights={"g": 2})),
         SoftEnsemble.from_memberships(expected, ids=["p", "q", "r"], weights=[2, 1]),
     )
-    assert read(path, ReadOptions(id="cell", columns=("g", "h"))).names == ("g", "h")
+    assert read(path, ReadOptions(ids="cell", columns=("g", "h"))).names == ("g", "h")
 
 
 def test_memberships_that_look_hard(file):
@@ -382,7 +382,7 @@ def test_many_chunks_against_a_slow_reading(file, monkeypatch, threads, ids):
     text = "\n".join(";".join(row) for row in [["a", "b", "c", "d", "e"], *cells]) + "\n"
     path = file(text.replace("\n", "\r\n") if threads == 2 else text)
     with thread_limit(threads):
-        found = read(path, ReadOptions(missing=(), id=None if ids is None else "c"))
+        found = read(path, ReadOptions(missing=(), ids=None if ids is None else "c"))
     slow = slowly(text, ";", ids)
     np.testing.assert_array_equal(found.labels, slow.labels)
     assert found.classes == slow.classes and (ids is None or found.ids.tolist() == slow.ids.tolist())

@@ -96,7 +96,9 @@ def test_parquet_carries_the_recipe(tmp_path):
     assert table.column_names == ["id", "consensus", "confidence", "consensus:0", "consensus:1"]
     assert table["confidence"].null_count == 1 and table["consensus"].type == pa.int32()
     stored = json.loads(table.schema.metadata[b"partita"])
-    assert stored["method"] == "qmi" and stored["seed"] == 7 and stored["params"]["limit"] is None
+    recipe = stored["recipe"]
+    assert recipe["method"] == "qmi" and recipe["seed"] == 7 and recipe["params"]["limit"] is None
+    assert stored["schema"] == 1 and stored["fingerprint"] == recipe["fingerprint"]
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,15 @@ def test_json_is_strict(tmp_path):
 
     found = json.loads(path.read_text(), parse_constant=forbid)
     assert list(found) == [
+        "schema",
+        "fingerprint",
         "recipe",
         "k",
         "k_asked",
         "k_choice",
         "scores",
+        "agreement",
+        "candidates",
         "notes",
         "converged",
         "trace",
@@ -149,7 +155,7 @@ def test_json_is_strict(tmp_path):
 def test_standard_output(capfdbinary, kind):
     write(result(), "-", format=kind)
     out = capfdbinary.readouterr().out
-    first = {None: b"id,consensus", "tsv": b"id\tconsensus", "json": b'{"recipe"', "parquet": b"PAR1"}[kind]
+    first = {None: b"id,consensus", "tsv": b"id\tconsensus", "json": b'{"schema": 1', "parquet": b"PAR1"}[kind]
     assert out.startswith(first)
 
 

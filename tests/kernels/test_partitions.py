@@ -27,7 +27,7 @@ class Place:
     def height(self, labels):
         """The expected loss without its division by the objects, or by their square."""
         scale = self.n if self.loss == "vi" else self.n**2
-        return scale * expected_loss(np.asarray(labels)[self.setup.row], self.draws, self.loss)
+        return scale * expected_loss(self.draws, np.asarray(labels)[self.setup.row], self.loss)
 
     def moved(self, i, c):
         """The loss with row i in cluster c."""

@@ -144,8 +144,8 @@ def test_result_tells_of_draws_chains_and_mixing():
 @pytest.mark.parametrize("loss", ["vi", "binder"])
 def test_partition_has_the_least_expected_loss(loss):
     result = partita.consensus(noisy(n=40, noise=0.4), "nbce-gibbs", seed=1, loss=loss, **FAST)
-    least = expected_loss(result.labels, result.draws, loss)
-    assert all(least <= expected_loss(draw, result.draws, loss) + 1e-12 for draw in result.draws.labels)
+    least = expected_loss(result.draws, result.labels, loss)
+    assert all(least <= expected_loss(result.draws, draw, loss) + 1e-12 for draw in result.draws.labels)
 
 
 @pytest.mark.parametrize("prior", ["tsb", "fsd"])
@@ -334,8 +334,8 @@ def test_a_partition_unlike_its_draws_is_told_and_the_best_draw_can_be_had():
     assert other and any(note.startswith(f"{other} object") for note in shown.notes)
     draw = partita.consensus(unsure_table(), "nbce-gibbs", chains=2, burn_in=100, draws=100, point="draw")
     assert draw.labels.tolist() in draw.draws.labels.tolist()
-    losses = [expected_loss(row, draw.draws, "vi") for row in draw.draws.labels]
-    assert expected_loss(draw.labels, draw.draws, "vi") == pytest.approx(min(losses))
+    losses = [expected_loss(draw.draws, row, "vi") for row in draw.draws.labels]
+    assert expected_loss(draw.draws, draw.labels, "vi") == pytest.approx(min(losses))
 
 
 def test_the_truncation_does_not_depend_on_the_number_of_objects():

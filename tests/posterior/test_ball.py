@@ -14,7 +14,7 @@ from tests.posterior.draws_oracle import DISTANCES, problems
 def test_by_definition(loss, level):
     for table in problems(40, seed=5):
         centre = table[0]
-        ball = credible_ball(centre, Draws.of(table), loss, level)
+        ball = credible_ball(Draws.of(table), centre, loss, level)
         far = np.array([DISTANCES[loss](centre, draw) for draw in table])
         radius = min(d for d in far if np.mean(far <= d + 1e-12) >= level - 1e-12)
         assert ball.radius == pytest.approx(radius, abs=1e-12)
@@ -35,10 +35,10 @@ def test_levels_that_a_product_would_round_wrongly():
     """0.95 of 20 draws are 19, not 20."""
     table = np.zeros((20, 4), int)
     table[19] = range(4)
-    assert credible_ball([0, 0, 0, 0], Draws.of(table), level=0.95).radius == 0.0
+    assert credible_ball(Draws.of(table), [0, 0, 0, 0], level=0.95).radius == 0.0
 
 
 @pytest.mark.parametrize("level", [0, -1, 1.2, float("nan"), "x", None])
 def test_levels_that_are_none(level):
     with pytest.raises(ParameterError, match="level="):
-        credible_ball([0, 0], Draws.of([[0, 1]]), level=level)
+        credible_ball(Draws.of([[0, 1]]), [0, 0], level=level)

@@ -23,7 +23,7 @@ def tables(draw, most=8):
 def test_distances_are_sums_over_pairs(table):
     for loss, distance in DISTANCES.items():
         wanted = [distance(table[0], draw) for draw in table]
-        assert distances(table[0], Draws.of(table), loss) == pytest.approx(wanted, abs=1e-12)
+        assert distances(Draws.of(table), table[0], loss) == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["vi", "binder"])
@@ -37,12 +37,12 @@ def test_large_tables_agree_with_the_measures():
     rng = np.random.default_rng(1)
     table, labels = rng.integers(300, size=(5, 2000)), rng.integers(7, size=2000)
     draws = Draws.of(table)
-    assert distances(labels, draws) == pytest.approx([variation_of_information(labels, row) for row in table])
+    assert distances(draws, labels) == pytest.approx([variation_of_information(labels, row) for row in table])
     wanted = [(1 - rand(labels, row)) * 1999 / 2000 for row in table]
-    assert distances(labels, draws, "binder") == pytest.approx(wanted)
+    assert distances(draws, labels, "binder") == pytest.approx(wanted)
     with thread_limit(1):
-        alone = distances(labels, draws)
-    assert np.array_equal(alone, distances(labels, draws))
+        alone = distances(draws, labels)
+    assert np.array_equal(alone, distances(draws, labels))
 
 
 def test_missing_objects_are_left_out():
@@ -50,17 +50,17 @@ def test_missing_objects_are_left_out():
     known = [0, 1, 3, 4]
     labels = np.array(["a", "a", "b", "c", "c"])
     for loss in ("vi", "binder"):
-        wanted = expected_loss(labels[known], Draws.of(table[:, known]), loss)
-        assert expected_loss(labels, Draws.of(table), loss) == pytest.approx(wanted)
-    partly = expected_loss([0, 0, 5, -1, 1], Draws.of(table))
-    assert partly == pytest.approx(expected_loss([0, 0, 1], Draws.of(table[:, [0, 1, 4]])))
+        wanted = expected_loss(Draws.of(table[:, known]), labels[known], loss)
+        assert expected_loss(Draws.of(table), labels, loss) == pytest.approx(wanted)
+    partly = expected_loss(Draws.of(table), [0, 0, 5, -1, 1])
+    assert partly == pytest.approx(expected_loss(Draws.of(table[:, [0, 1, 4]]), [0, 0, 1]))
 
 
 def test_mistakes_are_named():
     draws = Draws.of([[0, 1, 1]])
     with pytest.raises(ParameterError, match="loss='l2'"):
-        distances([0, 1, 1], draws, "l2")
+        distances(draws, [0, 1, 1], "l2")
     with pytest.raises(ParameterError, match="labels of 2 objects and draws of 3"):
-        distances([0, 1], draws)
+        distances(draws, [0, 1])
     with pytest.raises(ParameterError, match="no object has a label"):
-        distances([-1, -1, -1], draws)
+        distances(draws, [-1, -1, -1])

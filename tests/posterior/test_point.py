@@ -23,7 +23,7 @@ def generator(seed=0):
 def check_best(table, loss, found):
     least = losses(partitions(table.shape[1]), table, loss).min()
     assert found.loss == pytest.approx(least, abs=1e-10)
-    assert expected_loss(found.labels, Draws.of(table), loss) == pytest.approx(found.loss)
+    assert expected_loss(Draws.of(table), found.labels, loss) == pytest.approx(found.loss)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -56,9 +56,9 @@ def test_dealing_out_keeps_what_improves_alone(loss, monkeypatch):
         setup, rng = search.set_up(draws, loss), generator(turn)
         start = np.arange(len(setup.first)) % (1 + turn % 3)
         tally = search._begun(setup.problem, search.Start(start), rng)
-        before = expected_loss(start[setup.row], draws, loss)
+        before = expected_loss(draws, start[setup.row], loss)
         tally, better = search._dealt_anew(setup.problem, tally, rng)
-        after = expected_loss(tally.labels[setup.row], draws, loss)
+        after = expected_loss(draws, tally.labels[setup.row], loss)
         assert after < before if better else same_partition(tally.labels, start)
         undone += not better
         counts = np.zeros_like(tally.counts)
@@ -88,12 +88,12 @@ def test_no_move_improves_and_no_draw_is_better(loss):
     draws = Draws.of(table)
     found = best_partition(draws, loss, rng=generator())
     assert not found.exact and not found.limited
-    assert found.loss <= min(expected_loss(row, draws, loss) for row in table) + 1e-12
+    assert found.loss <= min(expected_loss(draws, row, loss) for row in table) + 1e-12
     for i in range(60):
         for c in range(found.labels.max() + 2):
             moved = found.labels.copy()
             moved[i] = c
-            assert expected_loss(moved, draws, loss) >= found.loss - 1e-9
+            assert expected_loss(draws, moved, loss) >= found.loss - 1e-9
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -141,7 +141,7 @@ def test_memory_and_time_limit_the_number_of_clusters(name, monkeypatch):
     table = generator(4).integers(3, size=(400, 40))
     found = best_partition(Draws.of(table), "binder", rng=generator())
     assert found.limited and found.labels.max() + 1 <= 6
-    assert found.loss <= expected_loss(table[0], Draws.of(table), "binder")
+    assert found.loss <= expected_loss(Draws.of(table), table[0], "binder")
 
 
 def test_memory_that_is_not_there(monkeypatch):
@@ -200,8 +200,8 @@ def large(monkeypatch):
 
 
 def check_none_better(draws, loss, found):
-    inputs = [expected_loss(labels, draws, loss) for labels in draws.labels]
-    assert found.loss <= min(inputs) and found.loss == expected_loss(found.labels, draws, loss)
+    inputs = [expected_loss(draws, labels, loss) for labels in draws.labels]
+    assert found.loss <= min(inputs) and found.loss == expected_loss(draws, found.labels, loss)
 
 
 @pytest.mark.parametrize("samples", [noisy_samples, fine_samples])
@@ -216,7 +216,7 @@ def test_many_objects_under_binders_loss(samples, monkeypatch):
         again = best_partition(draws, "binder", rng=generator(1))
     assert np.array_equal(found.labels, again.labels) and found.loss == again.loss
     truth = noisy_labels(n=1300, r=1, k=10, noise=0.0, seed=8)[1]
-    assert samples is not noisy_samples or found.loss <= expected_loss(truth, draws, "binder")
+    assert samples is not noisy_samples or found.loss <= expected_loss(draws, truth, "binder")
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -264,7 +264,7 @@ def test_max_clusters_of_many_objects(samples, n, most):
     draws = Draws.of(samples(n))
     found = best_partition(draws, "binder", rng=generator(), max_clusters=most)
     assert found.labels.max() < most and found.limited
-    few = [expected_loss(row, draws, "binder") for row in draws.labels if row.max() < most]
+    few = [expected_loss(draws, row, "binder") for row in draws.labels if row.max() < most]
     assert found.loss <= min(few, default=np.inf)
 
 

@@ -21,7 +21,7 @@ def test_parts(loss):
     draws = Draws.of(labels.T)
     found = partita.summarise(labels.T, loss, level=0.9, seed=3)
     assert same_partition(found.labels, truth) and found.k == 3 and found.sizes.tolist() == [30, 30, 30]
-    assert found.expected_loss == pytest.approx(expected_loss(truth, draws, loss))
+    assert found.expected_loss == pytest.approx(expected_loss(draws, truth, loss))
     assert np.array_equal(found.certainty, object_certainty(draws, found.labels))
     assert found.cluster_certainty == pytest.approx(cluster_certainty(draws, found.labels))
     assert found.ball.level == 0.9 and 0.9 <= found.ball.share <= 1 and found.numbers.shares.sum() == pytest.approx(1)

@@ -1,9 +1,11 @@
 """Displays of every kind for an ensemble and a consensus, and the cases that every one must bear."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from partita import Consensus, Draws, Ensemble
-from partita.metrics import clustering_agreement, coassociation, item_consensus
+from partita.metrics import clustering_agreement, coassociation, column_nmi, item_consensus
 from partita.report import (
     AgreementDisplay,
     AlluvialDisplay,
@@ -13,6 +15,7 @@ from partita.report import (
     HeatmapDisplay,
     ItemDisplay,
     NumbersDisplay,
+    ResultDisplay,
     ScatterDisplay,
     SelectionDisplay,
     TraceDisplay,
@@ -78,6 +81,13 @@ CASES = {
 }
 
 
+def with_agreement(ensemble, consensus):
+    """The consensus with the rows of its agreement with each base clustering."""
+    nmi = column_nmi(ensemble, consensus.labels).tolist()
+    rows = ({"clustering": name, "nmi": value} for name, value in zip(ensemble.names, nmi, strict=True))
+    return replace(consensus, agreement=tuple(rows))
+
+
 def every_display(consensus, ensemble, names=ODD):
     """One display of each kind, by name."""
     items = item_consensus(ensemble, consensus)
@@ -88,16 +98,17 @@ def every_display(consensus, ensemble, names=ODD):
     traces = {"log joint by sweep": ((1.0, 2.0, 3.0), (0.0, 2.5, 2.75)), "clusters by sweep": ((3, 2, 2), (1, 2, 4))}
     curves = (Curve("BIC ($)", np.array([3.0, np.nan, 2.0]), None, 4, True),)
     return {
-        "heatmap": HeatmapDisplay.from_consensus(consensus, ensemble, items=items),
+        "heatmap": HeatmapDisplay.from_consensus(ensemble, consensus, items=items),
         "cdf": CdfDisplay.from_coassociations({k: coassociation(ensemble, seed=k) for k in (2, 3)}, k=3),
         "tracking": TrackingDisplay.from_labels(merged, k=2),
         "items": ItemDisplay.from_items(items, consensus),
         "agreement": AgreementDisplay.from_agreement(clustering_agreement(ensemble)),
-        "alluvial": AlluvialDisplay.from_consensus(consensus, ensemble),
+        "alluvial": AlluvialDisplay.from_consensus(ensemble, consensus),
         "confusion": ConfusionDisplay.from_labels(consensus, [names[i % len(names)] for i in range(n)]),
         "trace": TraceDisplay.from_consensus(Consensus.hard(known, detail=traces)),
         "numbers": NumbersDisplay.from_draws(draws, k=2),
         "scatter": ScatterDisplay.from_consensus(consensus, points, names=("$x_1$", "聚")),
-        "consensus": ConsensusDisplay.from_consensus(consensus, ensemble),
+        "consensus": ConsensusDisplay.from_consensus(ensemble, consensus),
+        "result": ResultDisplay.from_result(with_agreement(ensemble, consensus)),
         "selection": SelectionDisplay("k = 4, $", (2, 3, 4), 4, curves),
     }

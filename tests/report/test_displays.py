@@ -1,6 +1,7 @@
 """Every display bears every case, in both themes, without a warning; and is the same file every time."""
 
 import io
+import pickle
 import re
 import subprocess
 import sys
@@ -113,23 +114,130 @@ def test_unknown_theme(small):
         small["numbers"].figure("pink")
 
 
-def test_on_given_axes(small):
-    """Pictures go where the user wants them, beside others; panels divide that place."""
+def test_plot_on_given_axes_returns_the_display(small):
+    """Other axes of the figure stay as they are; panels divide the area of the given axes."""
     from matplotlib.figure import Figure
 
     for display in small.values():
         figure = Figure(figsize=(9, 4))
         left, right = figure.subplots(1, 2)
-        assert display.plot(right, theme="dark") is right
+        assert display.plot(ax=right, theme="dark") is display
+        assert display.ax_ is right and display.figure_ is figure and figure.axes == [left, right]
         figure.draw_without_rendering()
-        middle = left.get_position().x1
-        drawn = [axes for axes in figure.axes if axes is not left]
-        assert all(axes.get_position().x0 >= middle for axes in drawn)
-        assert any(axes.has_data() for axes in drawn) and not left.has_data()
-    by_hand = Figure().add_axes((0.1, 0.1, 0.8, 0.8))
-    small["agreement"].plot(by_hand)
-    assert by_hand.child_axes
-    assert small["numbers"].plot().get_xlabel() == "clusters"
+        panels = right.child_axes or [right]
+        assert all(panel.get_position().x0 >= left.get_position().x1 for panel in panels)
+        assert any(panel.has_data() for panel in panels) and not left.has_data()
+
+
+def overlapping(panels):
+    """Pairs of panels with their labels, and pairs of titles, that overlap by more than a pixel."""
+    areas = [panel.get_tightbbox(for_layout_only=True) for panel in panels]
+    titles = [panel.title.get_window_extent() for panel in panels if panel.get_title()]
+    both = [(a, b) for boxes in (areas, titles) for i, a in enumerate(boxes) for b in boxes[:i]]
+    return [pair for pair in both if all(min(a) - max(b) > 1 for a, b in _sides(*pair))]
+
+
+def _sides(one, other):
+    return [((one.x1, other.x1), (one.x0, other.x0)), ((one.y1, other.y1), (one.y0, other.y0))]
+
+
+SLOW_LAYOUTS = [pytest.param(layout, marks=pytest.mark.slow) for layout in ("tight", "constrained")]
+
+
+@pytest.mark.parametrize("layout", [None, *SLOW_LAYOUTS])
+def test_labels_of_panels_do_not_overlap_in_any_layout(small, layout):
+    from matplotlib.figure import Figure
+
+    for name, display in small.items():
+        figure = Figure(figsize=(11, 9), layout=layout)
+        for axes in figure.subplots(2, 2).flat:
+            display.plot(axes)
+        figure.draw_without_rendering()
+        panels = [panel for axes in figure.axes for panel in (axes.child_axes or [axes])]
+        assert not overlapping(panels), name
+        title, panel = figure.axes[0].title.get_window_extent(), panels[0].get_tightbbox()
+        assert title.y0 >= panel.y1 - 1 or not figure.axes[0].child_axes
+
+
+def test_panels_keep_apart_if_the_figure_is_resized(small):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 8))
+    axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+    small["consensus"].plot(axes)
+    for size in ((12, 8), (7, 5), (20, 6)):
+        figure.set_size_inches(size)
+        figure.draw_without_rendering()
+        assert not overlapping(axes.child_axes)
+
+
+@pytest.fixture
+def pyplot():
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    yield pyplot
+    pyplot.close("all")
+
+
+def test_plot_without_axes_makes_a_pyplot_figure(small, pyplot):
+    display = small["numbers"].plot()
+    assert display is small["numbers"] and display.ax_.get_xlabel() == "clusters"
+    assert display.figure_ is pyplot.gcf() and display.figure_.axes == [display.ax_]
+    assert display.figure_.get_suptitle() == display.title
+
+
+def test_plot_with_pyplot_axes(small, pyplot, tmp_path):
+    figure, ax = pyplot.subplots()
+    small["consensus"].plot(ax=ax)
+    pyplot.tight_layout()
+    pyplot.savefig(tmp_path / "picture.png")
+    assert pyplot.get_fignums() == [figure.number] and (tmp_path / "picture.png").stat().st_size > 5000
+
+
+def test_a_notebook_shows_a_plot_once(small, pyplot, monkeypatch):
+    """The inline backend shows the figure at the end of the cell and closes it; the display shows itself otherwise."""
+    display = small["numbers"].plot()
+    assert "image/png" in display._repr_mimebundle_()  # the backend of tests shows nothing
+    monkeypatch.setattr(pyplot, "get_backend", lambda: "inline")
+    assert list(display._repr_mimebundle_()) == ["text/plain"]
+    assert "image/png" in small["trace"]._repr_mimebundle_()
+    pyplot.close(display.figure_)
+    assert "image/png" in display._repr_mimebundle_()
+
+
+def test_every_cell_of_a_real_notebook_shows_its_plots_once(tmp_path, monkeypatch):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    from traitlets.config import Config
+
+    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    cells = {
+        "from partita import Draws\nfrom partita.report import NumbersDisplay\n"
+        "display = NumbersDisplay.from_draws(Draws.of([[0, 0, 1], [0, 1, 2]], [0, 0]))": 0,
+        "display": 1,
+        "display.plot()": 1,
+        "display.plot();": 1,
+        "display.figure_": 1,
+        "for theme in ('light', 'dark'): display.plot(theme=theme)": 2,
+        "import matplotlib.pyplot as plt\nfigure, ax = plt.subplots()\ndisplay.plot(ax=ax)": 1,
+        "display  # again": 1,
+    }
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    local = Config({"KernelManager": {"transport": "ipc", "connection_file": str(tmp_path / "kernel.json")}})
+    nbclient.NotebookClient(notebook, timeout=120, config=local).execute()
+    for cell, images in zip(notebook.cells, cells.values(), strict=True):
+        assert sum("image/png" in output.get("data", {}) for output in cell.outputs) == images, cell.source
+
+
+def test_a_plotted_display_is_copied_without_its_figure(small):
+    from matplotlib.figure import Figure
+
+    display = small["numbers"].plot(ax=Figure().subplots())
+    again = pickle.loads(pickle.dumps(display))
+    assert again.shares.tolist() == display.shares.tolist() and not hasattr(again, "figure_")
 
 
 def test_settings_are_left_as_they_were(small):

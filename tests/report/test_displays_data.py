@@ -19,6 +19,7 @@ from partita.report import (
     HeatmapDisplay,
     ItemDisplay,
     NumbersDisplay,
+    ResultDisplay,
     ScatterDisplay,
     TraceDisplay,
     TrackingDisplay,
@@ -26,7 +27,7 @@ from partita.report import (
 from partita.report.displays.matching import matches
 from partita.report.displays.ordering import most_frequent, ordered_bins
 from partita.report.displays.untangling import crossings, untangled
-from tests.report.cases import case, numbered, singletons, soft, weighted
+from tests.report.cases import case, numbered, singletons, soft, weighted, with_agreement
 from tests.samples import noisy_labels
 
 
@@ -108,7 +109,7 @@ def test_matches_is_the_best_assignment():
 @pytest.mark.parametrize("made", [case, lambda: case(missing=0.5, hidden=2), singletons, weighted, soft])
 def test_heatmap_of_single_objects(made):
     consensus, ensemble = made()
-    display = HeatmapDisplay.from_consensus(consensus, ensemble)
+    display = HeatmapDisplay.from_consensus(ensemble, consensus)
     own = item_consensus(ensemble, consensus).own
     order = sorted(
         np.flatnonzero(consensus.labels >= 0),
@@ -123,7 +124,7 @@ def test_heatmap_of_single_objects(made):
 
 def test_heatmap_of_bins():
     consensus, ensemble = case(n=60, missing=0.3, hidden=2)
-    display = HeatmapDisplay.from_consensus(consensus, ensemble, most_rows=20, bins=9)
+    display = HeatmapDisplay.from_consensus(ensemble, consensus, most_rows=20, bins=9)
     own = item_consensus(ensemble, consensus).own
     bins = ordered_bins(consensus.labels, own, 20, 9)
     groups = [bins.rows[a:b] for a, b in zip(bins.starts[:-1], bins.starts[1:], strict=True)]
@@ -137,7 +138,7 @@ def test_bin_of_one_object_is_with_itself():
     labels = np.zeros((30, 2), int)
     labels[7] = 1
     display = HeatmapDisplay.from_consensus(
-        Consensus.hard(labels[:, 0]), Ensemble.from_labels(labels), most_rows=10, bins=4
+        Ensemble.from_labels(labels), Consensus.hard(labels[:, 0]), most_rows=10, bins=4
     )
     assert display.sizes.tolist()[-1] == 1 and display.matrix[-1].tolist() == [0.0, 0.0, 0.0, 1.0]
     assert np.isnan(display.item_consensus[-1])
@@ -145,7 +146,7 @@ def test_bin_of_one_object_is_with_itself():
 
 def test_heatmap_tells_its_numbers():
     consensus, ensemble = case()
-    display = HeatmapDisplay.from_consensus(consensus, ensemble)
+    display = HeatmapDisplay.from_consensus(ensemble, consensus)
     apart = [
         pairs_together(ensemble, np.flatnonzero(consensus.labels == a), np.flatnonzero(consensus.labels != a))
         for a in range(4)
@@ -255,7 +256,7 @@ def test_agreement_is_ordered_and_joined():
 
 def test_flows_add_up():
     consensus, ensemble = case(n=200, r=6, missing=0.2, hidden=5)
-    display = AlluvialDisplay.from_consensus(consensus, ensemble)
+    display = AlluvialDisplay.from_consensus(ensemble, consensus)
     assert len(display.stacks) == 5 and display.stacks[2].consensus
     agreements = [nmi(ensemble.labels[:, j], consensus.labels) for j in range(6)]
     ranked = [ensemble.names[j] for j in np.argsort(-np.array(agreements))]
@@ -289,9 +290,10 @@ def count(stacks, j, source, target, consensus, ensemble):
 
 
 def test_small_clusters_share_a_block():
-    display = AlluvialDisplay.from_consensus(*case(n=600, r=2, k=60))
+    consensus, ensemble = case(n=600, r=2, k=60)
+    display = AlluvialDisplay.from_consensus(ensemble, consensus)
     for stack in display.stacks:
-        assert len(stack.labels) == 16 and stack.labels[-1] == "other (45)" and stack.objects.sum() == 600
+        assert len(stack.labels) == 32 and stack.labels[-1] == "other (29)" and stack.objects.sum() == 600
     middle = display.stacks[1]
     for stack in (display.stacks[0], display.stacks[2]):
         assert set(stack.clusters[stack.clusters >= 0]) == set(middle.clusters[middle.clusters >= 0])
@@ -299,12 +301,12 @@ def test_small_clusters_share_a_block():
 
 def test_named_columns_and_too_many():
     consensus, ensemble = case(r=20)
-    display = AlluvialDisplay.from_consensus(consensus, ensemble, ["c3", "c1"])
+    display = AlluvialDisplay.from_consensus(ensemble, consensus, ["c3", "c1"])
     assert [stack.name for stack in display.stacks] == ["c3", "consensus", "c1"]
     with pytest.raises(ParameterError, match="12 at most"):
-        AlluvialDisplay.from_consensus(consensus, ensemble, ensemble.names)
+        AlluvialDisplay.from_consensus(ensemble, consensus, ensemble.names)
     with pytest.raises(partita.PartitaError, match="no clustering 'x'"):
-        AlluvialDisplay.from_consensus(consensus, ensemble, ["x"])
+        AlluvialDisplay.from_consensus(ensemble, consensus, ["x"])
 
 
 def test_crossings_by_counting():
@@ -413,12 +415,47 @@ def test_bad_coordinates(coordinates, words):
         ScatterDisplay.from_consensus(Consensus.hard([0, 1]), coordinates)
 
 
+# the result without its ensemble
+
+
+def test_result():
+    consensus, ensemble = case(n=61, missing=0.2, hidden=2)
+    consensus = with_agreement(ensemble, consensus)
+    display = ResultDisplay.from_result(consensus)
+    assert display.clusters.tolist() == [0, 1, 2, 3] and display.sizes.tolist() == consensus.sizes.tolist()
+    assert display.unlabelled == 2 and display.objects == 61
+    for cluster, quantiles in enumerate(display.confidence):
+        values = consensus.confidence[consensus.labels == cluster]
+        wanted = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95), method="nearest")
+        assert quantiles.tolist() == wanted.tolist()
+    expected = sorted(
+        ensemble.names, key=lambda name: -nmi(ensemble.labels[:, ensemble.names.index(name)], consensus.labels)
+    )
+    assert display.names == tuple(expected) and (np.diff(display.agreement) <= 0).all()
+    assert "2 objects without a label" in display.caption and "61 objects in 4 clusters" in display.alt
+
+
+def test_result_without_confidence_and_agreement():
+    display = ResultDisplay.from_result(Consensus.hard([0, 0, 1]))
+    assert np.isnan(display.confidence).all() and display.names == () and "confidence" not in display.caption
+    assert len(display.figure().axes[0].child_axes) == 2
+
+
+def test_result_of_many_clusters_and_clusterings():
+    labels = np.repeat(np.arange(90), np.arange(90) + 1)
+    rows = tuple({"clustering": f"c{j}", "nmi": j / 100 if j else None} for j in range(100))
+    display = ResultDisplay.from_result(Consensus.hard(labels, agreement=rows))
+    assert display.clusters.tolist() == list(range(30, 90)) and "60 largest of 90 clusters" in display.caption
+    assert display.names == tuple(f"c{j}" for j in [*range(99, 79, -1), *range(19, -1, -1)])
+    assert np.isnan(display.agreement[-1]) and "60 clusterings of medium agreement" in display.caption
+
+
 # the label table
 
 
 def test_label_table():
     consensus, ensemble = case(missing=0.2, hidden=2)
-    display = ConsensusDisplay.from_consensus(consensus, ensemble)
+    display = ConsensusDisplay.from_consensus(ensemble, consensus)
     order = sorted(
         np.flatnonzero(consensus.labels >= 0), key=lambda i: (consensus.labels[i], -consensus.confidence[i], i)
     )
@@ -434,7 +471,7 @@ def test_label_table():
 
 def test_label_table_of_many():
     consensus, ensemble = case(n=300, r=50)
-    display = ConsensusDisplay.from_consensus(consensus, ensemble, most_rows=100, bins=40)
+    display = ConsensusDisplay.from_consensus(ensemble, consensus, most_rows=100, bins=40)
     assert display.labels.shape == (40, 41) and display.left_out == 10 and display.sizes.sum() == 300
     assert (display.labels[:, 1] == display.labels[:, 0]).mean() > 0.9
 

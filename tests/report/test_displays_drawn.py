@@ -1,13 +1,16 @@
 """What is drawn is what displays hold."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
+import partita
 from partita import Consensus
 from partita.report import CdfDisplay, ConfusionDisplay, NumbersDisplay, ScatterDisplay, TrackingDisplay
 from partita.report.themes import DARK, LIGHT, colour_of, hatch_of
 from tests.report.cases import ODD, case, every_display
+from tests.samples import noisy
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +21,8 @@ def made():
 
 def panels(display, theme="light"):
     """The panels that a display draws: those but the one whose place they take."""
-    axes = display.figure(theme).axes
-    return axes[1:] if not axes[0].axison else axes
+    (axes,) = display.figure(theme).axes
+    return axes.child_axes or [axes]
 
 
 def words(axes):
@@ -163,6 +166,34 @@ def test_label_table(made):
     assert [patch.get_width() for patch in agreement.patches] == display.agreement.tolist()
 
 
+def test_result(made):
+    display = made["result"]
+    sizes, confidence, agreement = panels(display)
+    assert [patch.get_width() for patch in sizes.patches] == display.sizes.tolist()
+    for cluster, patch in enumerate(sizes.patches):
+        assert to_hex(patch.get_facecolor()).upper() == colour_of(cluster, LIGHT)
+    boxes = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in confidence.patches]
+    assert boxes == pytest.approx(display.confidence[:, [1, 3]])
+    assert [line.get_xdata()[0] for line in confidence.lines[1::2]] == display.confidence[:, 2].tolist()
+    assert [patch.get_width() for patch in agreement.patches] == display.agreement.tolist()
+
+
+def test_names_of_thirty_clusters_are_drawn():
+    """Every cluster has its own color and its number, in every display of clusters."""
+    made = every_display(*case(n=1500, r=3, k=30))
+    names = [str(cluster) for cluster in range(30)]
+    for name, place in (("consensus", 0), ("heatmap", 0), ("items", 1), ("result", 0), ("result", 1)):
+        ticks = [tick.get_text().removeprefix("cluster ") for tick in panels(made[name])[place].get_yticklabels()]
+        assert ticks == names, name
+    (axes,) = panels(made["scatter"])
+    assert words(axes) == names
+    points = {to_hex(one.get_facecolor()[0]) for one in axes.collections}
+    bars = {to_hex(patch.get_facecolor()) for patch in panels(made["result"])[0].patches}
+    assert len(points) == len(bars) == 30
+    stack = made["alluvial"].stacks[2]
+    assert sorted(stack.labels, key=int) == names and set(stack.labels) <= set(words(panels(made["alluvial"])[0]))
+
+
 def test_selection(made):
     (axes,) = panels(made["selection"])
     (curve,) = made["selection"].curves
@@ -191,3 +222,14 @@ def test_a_thousand_clusters_stay_bounded():
     (points,) = panels(made["scatter"])
     assert len(points.collections) == 101 and sum(len(one.get_offsets()) for one in points.collections) == 2400
     assert len(words(points)) == 100 and "grey: all but the 100 largest" in made["scatter"].caption
+
+
+def test_save_keeps_the_theme_of_the_plot(tmp_path):
+    result = partita.consensus(noisy(), "voting", 4)
+    display = result.plot(theme="dark")
+    display.save(tmp_path / "a.svg")
+    result.plot().save(tmp_path / "b.svg")
+    display.save(tmp_path / "c.svg", theme="light")
+    dark, light, again = ((tmp_path / f"{name}.svg").read_text() for name in "abc")
+    assert DARK.ground.lower() in dark.lower() and light == again != dark
+    plt.close("all")

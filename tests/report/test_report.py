@@ -146,7 +146,7 @@ def test_known_classes_are_measured_as_evaluate_does(tmp_path):
 
 def test_wrong_options_are_refused_before_the_work(tmp_path):
     ensemble = noisy(n=20)
-    with pytest.raises(ParameterError, match="write_report has no parameter 'sede'; did you mean 'seed'"):
+    with pytest.raises(ParameterError, match="write_report: unknown parameter 'sede'; did you mean 'seed'"):
         partita.write_report(tmp_path / "a.html", ensemble, 3, sede=1)
     with pytest.raises(PartitaError, match="does not exist; make it first"):
         partita.write_report(tmp_path / "no" / "a.html", ensemble, 3)
@@ -194,7 +194,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert "partita run" in text and "--exclude region --method voting --k 4 --seed 3 -o consensus.csv" in text
     assert "1 object without coordinates" in text and ">up<" in text and "Known classes" in text
     assert held(text)[2] == customers
-    assert f"wrote {out}" in done.stderr and "300 objects in 4 clusters" in done.stderr
+    assert f"wrote {out}" in done.stderr and "300 objects: 4 clusters" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_axes_rise_and_steps_stay_level_until_the_next_point():
 
 def test_ribbons_fill_their_blocks():
     consensus = partita.consensus(noisy(n=60, r=4, k=3, noise=0.3), "voting", 3)
-    shown = AlluvialDisplay.from_consensus(consensus, noisy(n=60, r=4, k=3, noise=0.3))
+    shown = AlluvialDisplay.from_consensus(noisy(n=60, r=4, k=3, noise=0.3), consensus)
     assert shown.thin == 0
     for j, (here, there) in enumerate(zip(shown.stacks, shown.stacks[1:], strict=False)):
         mine = shown.ribbons.column == j
@@ -108,7 +108,7 @@ def test_ribbons_fill_their_blocks():
 
 def test_blocks_are_as_high_as_they_have_objects():
     ensemble = noisy(n=60, r=4, k=3, noise=0.3)
-    shown = AlluvialDisplay.from_consensus(partita.consensus(ensemble, "voting", 3), ensemble)
+    shown = AlluvialDisplay.from_consensus(ensemble, partita.consensus(ensemble, "voting", 3))
     drawn = flows.alluvial(Numbered(), shown, 4)
     boxes = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"[^>]*height="([\d.]+)"[^>]*><title>[^<]*: (\d+) obj', drawn)
     stacks = {}
@@ -127,10 +127,10 @@ def test_the_heatmap_tells_the_mean_of_objects_not_of_rows():
     ensemble = noisy(n=30, r=5, k=3, noise=0.4)
     counts = 1 + 9 * (np.arange(30) % 2)
     consensus = partita.consensus(ensemble.with_counts(counts), "voting", 3)
-    heavy = HeatmapDisplay.from_consensus(consensus, ensemble.with_counts(counts))
+    heavy = HeatmapDisplay.from_consensus(ensemble.with_counts(counts), consensus)
     written_out = np.repeat(np.arange(30), counts)
     long = Ensemble.from_labels(ensemble.labels[written_out])
-    wanted = HeatmapDisplay.from_consensus(Consensus.hard(consensus.labels[written_out]), long).within
+    wanted = HeatmapDisplay.from_consensus(long, Consensus.hard(consensus.labels[written_out])).within
     assert heavy.within == pytest.approx(wanted)
 
 

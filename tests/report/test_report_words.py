@@ -19,7 +19,7 @@ from partita.report.html import grids
 from partita.report.html.colours import LINES, palette_style
 from partita.report.html.elements import Numbered
 from partita.report.html.page import asset
-from partita.report.html.svg import MOST_TOLD, Canvas
+from partita.report.html.svg import MOST_TOLD, Canvas, colour, edge
 from partita.report.themes import DARK, LIGHT, contrast
 from tests.samples import noisy, noisy_labels
 
@@ -188,6 +188,14 @@ def test_every_class_of_a_line_has_its_style():
     assert "\nh3 { stroke" not in style and ".dash2.minor" not in style
 
 
+def test_thirty_clusters_have_colors_of_their_own_in_the_report():
+    rules = palette_style()
+    for class_of, rule in ((colour, "fill"), (edge, "stroke")):
+        names = [class_of(cluster) for cluster in range(30)]
+        assert len(set(names)) == 30 and class_of(30) == names[0]
+        assert all(f".{name} {{ {rule}: var(--c{cluster}); }}" in rules for cluster, name in enumerate(names))
+
+
 def test_the_page_has_the_colours_of_the_pictures(tmp_path):
     """Those are tried in grey and for colour-blind eyes; lines stand out from the ground of the page."""
     path = tmp_path / "report.html"
@@ -197,6 +205,6 @@ def test_the_page_has_the_colours_of_the_pictures(tmp_path):
     grounds = re.findall(r"--paper: (#\w+);", asset("style.css"))
     for block, theme, ground in zip(blocks, (LIGHT, DARK, DARK, LIGHT), [*grounds[:3], "#ffffff"], strict=True):
         named = dict(re.findall(r"--(\w+): (#\w+);", block))
-        assert [named[f"c{place}"] for place in range(8)] == [colour.lower() for colour in theme.palette]
+        assert [named[f"c{place}"] for place in range(30)] == [colour.lower() for colour in theme.palette]
         lines = [named[f"l{place}"] for place in range(LINES)]
         assert len(set(lines)) == LINES and min(contrast(one, ground) for one in lines) >= 3

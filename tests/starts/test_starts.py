@@ -50,7 +50,8 @@ def test_threads_change_nothing(start, monkeypatch):
 def distinct(n, seed=0):
     """n different complete rows."""
     rng = generator(seed)
-    return Ensemble.from_labels(np.column_stack([np.arange(n), rng.integers(0, 3, size=(n, 3))]))
+    table = np.column_stack([np.arange(n), rng.integers(0, 3, size=(n, 3))])
+    return Ensemble.from_labels(table, allow="id-like-column")
 
 
 @pytest.mark.parametrize("start", [random_start, plusplus_start])

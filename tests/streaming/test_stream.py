@@ -11,7 +11,7 @@ import pytest
 import partita
 from partita import Streaming, io
 from partita.core.consensus import placed
-from partita.core.errors import FileError, LabelError, MethodError, ParameterError, TableError
+from partita.core.errors import CheckError, FileError, LabelError, MethodError, ParameterError, TableError
 from partita.core.progress import reporting
 from partita.engine import open_engine
 from partita.engine.serial import Serial
@@ -24,7 +24,7 @@ from tests.samples import noisy_labels, same_partition
 
 METHODS = ("mm", "bce-vb", "nbce-vb", "qmi", "voting", "mcla", "lwgp")
 SAMPLE = Streaming(fit="sample", sample=300)
-READ = ReadOptions(id="who")
+READ = ReadOptions(ids="who")
 N, K = 1000, 3
 
 
@@ -82,7 +82,9 @@ def test_all_different_rows_give_what_the_table_gives_in_memory(method, tmp_path
         assert np.array_equal(shares, central.membership, equal_nan=True)
     assert found.scores["anmi"] == central.scores["anmi"] and found.sizes.tolist() == central.sizes.tolist()
     assert found.unknown == central.unknown == 1 and central.notes[-1] in found.notes
-    told = json.loads(got.schema.metadata[b"partita"])
+    np.testing.assert_array_equal(got["second"].to_numpy(), central.second)
+    np.testing.assert_array_equal(got["second_item_consensus"].to_numpy(), central.second_item_consensus)
+    told = json.loads(got.schema.metadata[b"partita"])["recipe"]
     assert told["method"] == method and told["k"] == k
     assert (found.model is None) == (central.model is None)
     if central.model is not None:
@@ -264,7 +266,7 @@ def test_cuts_engines_and_workers_change_nothing(how, monkeypatch):
 def test_auto_fits_a_sample_as_it_fits_a_table():
     labels, _ = noisy_labels(n=N, r=6, k=K)
     found = partita.stream(labels, None, k=K, how=SAMPLE)
-    assert {row["method"] for row in found.detail["candidates"]} >= {"voting", "mm", "lwea"}
+    assert {row["method"] for row in found.candidates} >= {"voting", "mm", "lwea"}
     assert found.recipe["method"] == "auto" and found.detail["chosen"]
 
 
@@ -306,7 +308,7 @@ def test_labels_that_a_sample_lacks_count_as_missing_and_are_told(cut):
 
 def test_weights_and_columns_are_those_asked_for(tmp_path, cut):
     folder = put(tmp_path / "labels", words())
-    read = ReadOptions(id="who", exclude=("c5",), weights={"c0": 3.0})
+    read = ReadOptions(ids="who", exclude=("c5",), weights={"c0": 3.0})
     found = partita.stream(folder, None, "mm", K, how=Streaming(read=read))
     table = whole(folder).drop(["who", "c5"])
     central = partita.consensus(
@@ -427,7 +429,7 @@ def test_errors_name_the_place_and_the_way_out(tmp_path, cut):
         partita.stream(labels, None, "mm", K, how=Streaming(fit="sample", sample=299))
     labels[123, 2] = 0
     ids = np.column_stack([labels, np.arange(300)])
-    with pytest.raises(LabelError, match=r"column 'c4': each of the 300 rows has another value"):
+    with pytest.raises(CheckError, match=r"column 'c4' has 300 values that are all different"):
         partita.stream(ids, None, "mm", K)
     with pytest.raises(TableError, match="an array of float64 and shape"):
         partita.stream(labels.astype(float), None, "mm", K)
@@ -521,7 +523,7 @@ def test_more_that_cannot_be(tmp_path):
         partita.stream(tmp_path / "lists.parquet", None, "mm", 2, how=Streaming(read=READ))
     for name in ("consensus", "confidence", "consensus:0"):
         with pytest.raises(FileError, match=f"the id column cannot be called '{name}'"):
-            partita.stream(labels, None, "mm", K, how=Streaming(read=ReadOptions(id=name)))
+            partita.stream(labels, None, "mm", K, how=Streaming(read=ReadOptions(ids=name)))
     for empty in ([], [3]):
         with pytest.raises(FileError, match="names no file; give a path, a pattern, a folder or a list of them"):
             partita.stream(empty, None, "mm", K)

@@ -1,11 +1,12 @@
-"""partita cluster: features in, clusters out."""
+"""partita cluster: the consensus of clusterings that are generated from features."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from partita.cli import making, options, placing
-from partita.cli.run import report
+from partita.cli.run import print_summary
 
 
 def cluster(
@@ -13,24 +14,56 @@ def cluster(
     output: options.Output = "-",
     k: options.NumberOfClusters = None,
     way: Annotated[
-        str, typer.Option("--way", "-w", help="A name from `partita ways`.", autocompletion=making.way_names)
+        str,
+        typer.Option(
+            "--way",
+            "-w",
+            metavar="NAME",
+            help="Strategy that generates the base clusterings, see `partita ways`.",
+            autocompletion=making.way_names,
+            rich_help_panel=making.GENERATION,
+        ),
     ] = "uspec",
     method: Annotated[
         str,
-        typer.Option("--method", "-m", help="A name from `partita methods`.", autocompletion=options.method_names),
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help="Consensus method, see `partita methods`.",
+            autocompletion=options.method_names,
+            rich_help_panel=options.METHOD,
+        ),
     ] = "lwgp",
     members: making.Members = None,
     base: making.Base = None,
     base_k: Annotated[
-        str | None, typer.Option("--base-k", metavar="K", help="Clusters of each member: 5, or a range 5..20.")
+        str | None,
+        typer.Option(
+            "--base-k",
+            metavar="K",
+            help="Number of clusters of each base clustering: 5, or a range 5..20. Default: k to 4 k, if k is given.",
+            rich_help_panel=making.GENERATION,
+        ),
     ] = None,
     setting: making.WaySettings = None,
     method_setting: Annotated[
         list[str] | None,
-        typer.Option("--method-set", metavar="NAME=VALUE", help="A setting of the method; repeatable."),
+        typer.Option(
+            "--method-set",
+            metavar="NAME=VALUE",
+            help="Set a parameter of the method (see `partita methods NAME`); repeatable.",
+            rich_help_panel=options.METHOD,
+        ),
     ] = None,
     scale: Annotated[
-        str | None, typer.Option("--scale", help="standard (the default): each feature counts alike; none.")
+        str | None,
+        typer.Option(
+            "--scale",
+            metavar="NAME",
+            help="standard: scale each feature to mean 0 and standard deviation 1; none: unchanged. Default: standard.",
+            rich_help_panel=making.GENERATION,
+        ),
     ] = None,
     seed: options.Seed = 0,
     id_column: options.IdColumn = None,
@@ -46,10 +79,10 @@ def cluster(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Cluster objects by their features: make an ensemble of base clusterings and find its consensus.
+    """Cluster objects by their features: generate base clusterings and compute their consensus.
 
-    The labels go to stdout or to --output; a summary goes to stderr. With --json, the result goes to stdout as JSON,
-    or, where --output names a file, the summary does. An .h5ad is a copy of the one with the features.
+    The labels are written to --output (default: stdout), a summary is printed to stderr. With --json, the result is
+    printed to stdout as JSON; if --output is a file, the summary is.
     """
     from partita.clustering import Clustering
     from partita.core.interrupts import finishing
@@ -63,8 +96,9 @@ def cluster(
     with options.working(threads, quiet):
         features = making.read(data, id_column, columns, exclude, header, input_format)
         made, result = asked.on(features, threads)
+        result = replace(result, id_name=id_column or "id")
     with finishing():
-        place.write(result, made.ensemble, membership, id_column)
-    report(result, made.ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
+        place.write(result, made.ensemble, membership)
+    print_summary(result, made.ensemble, to_file=output != "-", as_json=as_json, quiet=quiet)
     if result.detail.get("interrupted"):
         raise typer.Exit(options.INTERRUPTED)

@@ -1,4 +1,4 @@
-"""partita compare: methods side by side."""
+"""partita compare: a table of methods and numbers of clusters."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 def compare(
     labels: options.LabelFile,
-    ks: Annotated[
+    k: Annotated[
         str | None,
         typer.Option(
             "--k",
             "-k",
             metavar="RANGE",
-            help="Numbers of clusters: 4, 2..10, or a list 2,3,5. Default: the k of `partita run`.",
+            help="Numbers of clusters: 4, a range 2..10, or a list 2,3,5. Default: the k that `partita run` chooses.",
+            rich_help_panel=options.METHOD,
         ),
     ] = None,
     methods: Annotated[
@@ -28,22 +29,31 @@ def compare(
             "--methods",
             "-m",
             metavar="NAMES",
-            help="Names or patterns with commas (mcla,nbce-*), or all; left out: those that suit the table.",
+            help="Methods to compare: names or patterns, separated by commas (mcla,nbce-*), or all. Default: the "
+            "methods that suit the table.",
             autocompletion=options.method_names,
+            rich_help_panel=options.METHOD,
         ),
     ] = None,
     find_k: Annotated[
-        bool, typer.Option("--find-k", help="Also run methods that infer k (nbce-*), once each.")
+        bool,
+        typer.Option(
+            "--find-k",
+            help="Also run the methods that infer the number of clusters (nbce-*), once each.",
+            rich_help_panel=options.METHOD,
+        ),
     ] = False,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write the table to a file instead of stdout: .csv or .json.")
-    ] = None,
-    jobs: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            "--jobs", "-j", min=1, help="Fits side by side, in processes; 1: none but this. Left out: as many as pay."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table to a .csv or .json file. Default: stdout.",
+            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
+    workers: options.Workers = None,
     seed: options.Seed = 0,
     id_column: options.IdColumn = None,
     columns: options.Columns = None,
@@ -52,6 +62,8 @@ def compare(
     weight: options.Weights = None,
     transpose: options.Transpose = None,
     header: options.Header = None,
+    allow: options.Allow = None,
+    strict: options.Strict = False,
     input_format: options.InputFormat = None,
     harden: options.Harden = False,
     threads: options.Threads = None,
@@ -59,23 +71,23 @@ def compare(
     as_csv: options.Csv = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run several methods at several k and set them side by side: ANMI, confidence, time and memory.
+    """Run several methods with several numbers of clusters and compare ANMI, confidence, time and memory.
 
-    The table goes to stdout or to --output, what it says and notes to stderr. JSON holds all of it. A method that fails
-    is a row with its reason; if all fail, the exit code is 1. After Ctrl-C the rows that are finished are told, and the
-    exit code is 130.
+    The table is written to --output (default: stdout), the conclusion and notes to stderr; --json prints all of it. If
+    a method fails, its row has the reason; if all fail, the exit code is 1. After Ctrl-C the finished rows are
+    reported, and the exit code is 130.
     """
     from partita.comparing import compare as compared
     from partita.comparing.choosing import named
     from partita.io import read
 
-    numbers, output = options.several_k_values(ks), None if output == "-" else output
+    numbers, output = options.several_k_values(k), None if output == "-" else output
     check_table_file(labels, output)
     methods = list(named(methods)) if methods else None  # a wrong name is told before a large table is read
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
     with options.working(threads, quiet):
         ensemble = options.hardened(read(labels, wanted), harden)
-        found = compared(ensemble, numbers, methods, find_k=find_k, seed=seed, workers=jobs, threads=threads)
+        found = compared(ensemble, numbers, methods, find_k=find_k, seed=seed, workers=workers, threads=threads)
     tell(found, output, as_json, as_csv, quiet)
     if found.interrupted:
         raise typer.Exit(options.INTERRUPTED)

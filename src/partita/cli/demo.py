@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partita.cli import options
+from partita.cli import options, placing
 
 if TYPE_CHECKING:
     from partita.core.consensus import Consensus
@@ -28,8 +28,8 @@ def demo(
     place = options.folder(output)
     compile_beside("auto", polish=False)
     with options.working(None, quiet):
-        ensemble = io.read(str(segments_path()), io.ReadOptions(id="customer"))
-        truth = io.match(io.read_labels(str(truth_path()), "group", id="customer"), ensemble.ids, len(ensemble))
+        ensemble = io.read(str(segments_path()), io.ReadOptions(ids="customer"))
+        truth = io.match(io.read_labels(str(truth_path()), "group", ids="customer"), ensemble.ids, len(ensemble))
         results = {name: api.consensus(ensemble, name, 4) for name in ("voting", "qmi", "auto")}
         scores = {name: api.evaluate(result, ensemble=ensemble, truth=truth) for name, result in results.items()}
         best = max(results, key=lambda name: results[name].scores["anmi"])
@@ -43,7 +43,7 @@ def demo(
     typer.echo(f"\nThe highest ANMI needs no truth to be seen: {best} is kept.\n")
     show(clusters_table(results[best]))
     typer.echo("")
-    show(clusterings_table(results[best], ensemble))
+    show(clusterings_table(results[best]))
     for note in results[best].notes:
         typer.echo(f"note: {note}")
     typer.echo("\n" + "\n".join(f"wrote {file}" for file in files))
@@ -54,18 +54,16 @@ def _write(result: "Consensus", ensemble: Any, place: Path) -> list[Path]:
     from partita import io
     from partita.core.errors import MissingExtraError
     from partita.datasets import segments_path, truth_path
-    from partita.report import ConsensusDisplay
 
     table, picture = place / "consensus.csv", place / "consensus.png"
     files = [place / "segments.csv", place / "truth.csv", table]
     for source, copy in zip((segments_path(), truth_path()), files, strict=False):
         with io.replacing(copy) as file:
             file.write(source.read_bytes())
-    io.write(result, table, id_name="customer")
+    io.write(result, table)
     try:
         title = f"{len(result)} customers, {len(ensemble.names)} segmentations, one consensus of {result.k} clusters"
-        with io.replacing(picture) as file:
-            ConsensusDisplay.from_consensus(result, ensemble, title).save(file)
+        placing.draw(picture, result, ensemble, title)
     except MissingExtraError as error:
         typer.echo(f"note: no picture; {error}", err=True)
         return files

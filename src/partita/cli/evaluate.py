@@ -5,64 +5,83 @@ from typing import Annotated
 import typer
 
 from partita.cli import options
+from partita.cli.truth import TruthColumn, TruthFile, TruthId, note_one_sided, read_classes, unknown_class
 
 
 def evaluate(
     labels: Annotated[
         str,
-        typer.Argument(metavar="CONSENSUS", help="A labelling: a file written by `partita run`, or any label file."),
+        typer.Argument(
+            metavar="CONSENSUS", help="Labels to evaluate: a file written by `partita run`, or any label file."
+        ),
     ],
     ensemble: Annotated[
-        str | None, typer.Option("--ensemble", help="The label table the consensus was made from.")
-    ] = None,
-    truth: Annotated[str | None, typer.Option("--truth", help="Known classes.")] = None,
-    column: Annotated[str | None, typer.Option("--column", help="Column of the labelling to use.")] = None,
-    truth_column: Annotated[str | None, typer.Option("--truth-column", help="Column of the classes to use.")] = None,
-    id_column: options.IdColumn = None,
-    truth_id: Annotated[
         str | None,
-        typer.Option("--truth-id", metavar="NAME", help="Column that names the objects in --truth, if not --id."),
+        typer.Option(
+            "--ensemble",
+            metavar="LABELS",
+            help="Label table with the base clusterings, to compute ANMI and NMI. The options in Input apply to it.",
+            rich_help_panel=options.EVALUATION,
+        ),
     ] = None,
+    truth: TruthFile = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            metavar="NAME",
+            help="Column of CONSENSUS with the labels. Default: consensus, or the only column besides the ids.",
+            rich_help_panel=options.EVALUATION,
+        ),
+    ] = None,
+    truth_column: TruthColumn = None,
+    id_column: options.IdColumn = None,
+    truth_id: TruthId = None,
     columns: options.Columns = None,
     exclude: options.Exclude = None,
     missing: options.Missing = None,
     weight: options.Weights = None,
     transpose: options.Transpose = None,
     header: options.Header = None,
+    allow: options.Allow = None,
+    strict: options.Strict = False,
     input_format: options.InputFormat = None,
     as_json: options.Json = False,
     as_csv: options.Csv = False,
 ) -> None:
-    """Measure a labelling against the base clusterings (--ensemble) and against known classes (--truth).
+    """Compare labels with base clusterings (--ensemble) and with known classes (--truth).
 
-    Files that carry ids are joined by id, others by row; a note says so where only one of two carries ids.
+    Files with ids are joined by id, files without ids by row position. A note is printed if only one of two files has
+    ids.
     """
     from partita import api, io
     from partita.cli.show import write
-    from partita.core.errors import ParameterError
+    from partita.core.errors import ParameterError, note_records
     from partita.metrics import MEASURES
     from partita.report.tables import TextTable
     from partita.report.tables import as_json as to_json
 
     if ensemble is None and truth is None:
         raise ParameterError("nothing to compare with; give --ensemble, --truth or both")
-    found = io.read_labels(labels, column, id=id_column)
+    found = io.read_labels(labels, column, ids=id_column)
     base = None
     if ensemble is not None:
-        wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+        wanted = options.read_options(
+            id_column, columns, exclude, missing, weight, transpose, header, input_format, allow
+        )
         base = io.read(ensemble, wanted)
-        _note_one_sided(labels, found.ids is not None, ensemble, base.ids is not None, "--id")
+        note_one_sided(labels, found.ids is not None, ensemble, base.ids is not None, "--id")
     order = base.ids if base is not None else found.ids
     values = io.match(found, order, len(base) if base is not None else len(found.values))
     classes = None
     if truth is not None:
-        known = io.read_labels(truth, truth_column, id=truth_id or id_column, missing=options.missing_values(missing))
-        _note_one_sided(truth, known.ids is not None, ensemble or labels, order is not None, "--truth-id")
-        classes = io.match(known, order, len(values), partial=True)
-    said = () if options.missing_values(missing) == () else -1
-    scores = api.evaluate(values, ensemble=base, truth=classes, missing=said)
+        classes = read_classes(
+            truth, truth_column, truth_id or id_column, missing, order, len(values), ensemble or labels
+        )
+    scores = api.evaluate(values, ensemble=base, truth=classes, missing=unknown_class(missing))
     if as_json:
-        typer.echo(to_json(scores))
+        notes = [] if base is None else note_records(base.notes)
+        typer.echo(to_json(scores | {"notes": notes}))
         return
     by_clustering = scores.pop("nmi by clustering", {})
     meaning = {
@@ -72,16 +91,3 @@ def evaluate(
     rows = [(name, value, meaning.get(name, "")) for name, value in scores.items()]
     rows += [(f"nmi with {name}", value, "") for name, value in by_clustering.items()]
     write(TextTable("Scores", ("measure", "value", "meaning"), tuple(rows)), as_json, as_csv)
-
-
-def _note_one_sided(file: str, has_ids: bool, other: str, other_has_ids: bool, option: str) -> None:
-    """Say so where two files are compared row by row although one of them names its objects."""
-    if has_ids == other_has_ids:
-        return
-    with_ids, without = (file, other) if has_ids else (other, file)
-    way_out = option if without == file else "--id"
-    typer.echo(
-        f"note: {with_ids} names its objects and {without} does not, so they are compared row by row; "
-        f"{way_out} says which column names them",
-        err=True,
-    )

@@ -116,7 +116,7 @@ def site(
     ] = None,
     layout: Layout = None,
     labels: Annotated[str | None, typer.Option("--labels", metavar="FILE", help="This site's label table.")] = None,
-    ids: Annotated[str | None, typer.Option("--ids", metavar="NAME", help="Column that names the objects.")] = None,
+    id_column: options.IdColumn = None,
     missing: options.Missing = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Where the result goes (csv, tsv, parquet, json); - is stdout.")
@@ -150,7 +150,7 @@ def site(
         "coordinator": coordinator,
         "layout": layout,
         "labels": labels,
-        "ids": ids,
+        "ids": id_column,
         "missing": options.missing_values(missing),
         "output": None if output == "-" else output,
         "state": state,

@@ -1,11 +1,15 @@
 """partita federate simulate: a table divided among sites in one process."""
 
-from dataclasses import replace
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partita.cli import options
+from partita.core.errors import ParameterError, PartitaError
 
 if TYPE_CHECKING:
     from partita.federated.coordinate import Plan
@@ -14,30 +18,43 @@ if TYPE_CHECKING:
 
 def simulate(
     labels: options.LabelFile,
-    rows: Annotated[int | None, typer.Option("--rows", min=1, help="Divide the objects among so many sites.")] = None,
-    columns: Annotated[
-        int | None, typer.Option("--columns", min=1, help="Divide the clusterings among so many sites.")
-    ] = None,
-    method: Annotated[str, typer.Option("--method", "-m", help="mm, bce-vb; rows also qmi, itk, nbce-vb.")] = "mm",
+    sites: Annotated[int, typer.Option("--sites", min=1, help="Number of sites.")] = 3,
+    layout: Annotated[
+        str,
+        typer.Option("--layout", help="What the sites share out: rows (objects) or columns (clusterings)."),
+    ] = "rows",
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="mm or bce-vb; with --layout rows also qmi, itk or nbce-vb.")
+    ] = "mm",
     k: Annotated[int | None, typer.Option("--k", "-k", help="Number of clusters.")] = None,
     setting: options.Settings = None,
     protocol: Annotated[
-        str, typer.Option("--protocol", help="sums; sequential (rows) or paper (columns), which show more.")
+        str,
+        typer.Option(
+            "--protocol", help="sums; or sequential (rows) or paper (columns), which reveal more to other parties."
+        ),
     ] = "sums",
     transport: Annotated[
-        str, typer.Option("--transport", help="masked: only sums are seen; fixed: the same unmasked; float.")
+        str,
+        typer.Option("--transport", help="masked: only sums are visible; fixed: unmasked integers; float: unmasked."),
     ] = "masked",
-    bits: Annotated[int, typer.Option("--bits", help="Bits of fraction in sums over columns.")] = 16,
-    word: Annotated[int, typer.Option("--word", help="Bits of a number in sums over columns: 32 or 64.")] = 32,
-    start: Annotated[str, typer.Option("--start", help="spectral or random.")] = "spectral",
-    suppress: Annotated[float, typer.Option("--suppress", help="Rows: counts below it are sent as 0.")] = 0.0,
-    rho: Annotated[float, typer.Option("--rho", help="Rows: zCDP budget of the run; 0 for no noise.")] = 0.0,
-    delta: Annotated[float, typer.Option("--delta", help="Rows: at which the budget is told as epsilon.")] = 1e-6,
+    bits: Annotated[int, typer.Option("--bits", help="Bits of fraction in sums, with --layout columns.")] = 16,
+    word: Annotated[int, typer.Option("--word", help="Bits per number in sums, 32 or 64, with --layout columns.")] = 32,
+    start: Annotated[str, typer.Option("--start", help="Initialization: spectral or random.")] = "spectral",
+    suppress: Annotated[
+        float, typer.Option("--suppress", help="Send counts below this number as 0, with --layout rows.")
+    ] = 0.0,
+    rho: Annotated[float, typer.Option("--rho", help="zCDP budget of the run, with --layout rows; 0: no noise.")] = 0.0,
+    delta: Annotated[
+        float, typer.Option("--delta", help="delta used to report the zCDP budget as (epsilon, delta).")
+    ] = 1e-6,
     randomise: Annotated[
-        float | None, typer.Option("--randomise", metavar="EPSILON", help="Randomise each label at its site first.")
+        float | None,
+        typer.Option("--randomise", metavar="EPSILON", help="Randomize each label at its site, with this epsilon."),
     ] = None,
     allow_two_sites: Annotated[
-        bool, typer.Option("--allow-two-sites", help="Two sites may run, though each can tell what the other sent.")
+        bool,
+        typer.Option("--allow-two-sites", help="Allow two sites (each can then infer the sums of the other)."),
     ] = False,
     seed: options.Seed = 0,
     output: Annotated[
@@ -47,14 +64,16 @@ def simulate(
     exclude: options.Exclude = None,
     missing: options.Missing = None,
     weight: options.Weights = None,
+    allow: options.Allow = None,
+    strict: options.Strict = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Divide a table among sites in one process: the same functions and bytes as between machines.
+    """Simulate a federated run in one process, with the functions and messages of a run between machines.
 
-    Tells the clusters found, who would have seen what, the bytes of each kind of message, and whether the labels are
-    those of the undivided table.
+    The table is divided among the sites at random. The output has the clusters, what each party could see, the bytes
+    of each kind of message, and the number of objects with the same label as in a fit of the whole table.
     """
     from partita import io
     from partita.federated.coordinate import Plan
@@ -63,18 +82,36 @@ def simulate(
     if output is not None:
         io.check_writable(output)
         options.check_apart(labels, output)
-    wanted = options.read_options(id_column, None, exclude, missing, weight, None, None, None)
+    wanted = options.read_options(id_column, None, exclude, missing, weight, None, None, None, allow)
+    if layout not in ("rows", "columns"):
+        raise ParameterError(f"--layout {layout}: expected rows or columns")
     given = (options.settings(setting), protocol, transport, bits, word, seed, start)
-    layout = "rows" if columns is None else "columns"
     rest = ("common", allow_two_sites, suppress, rho, delta)
     plan = Plan((), layout, method, k, *given, *rest)  # type: ignore[arg-type]  # words that check_plan looks at
-    with options.working(threads, quiet):
+    with _naming_options(), options.working(threads, quiet):
         ensemble = io.read(labels, wanted)
-        found = run(ensemble, plan, rows=rows, columns=columns, randomise=randomise)
+        found = run(ensemble, plan, randomise=randomise, **{layout: sites})  # type: ignore[arg-type]  # by name
         equal = _equal(ensemble, plan, found)
     if output is not None:
-        io.write(found.consensus, output, id_name=id_column or "id")
+        io.write(found.consensus, output)
     _report(found, equal, as_json, quiet)
+
+
+@contextmanager
+def _naming_options() -> Iterator[None]:
+    """Put the options into errors that name the parameters of a plan: --transport plain for transport='plain'."""
+    from partita.federated.coordinate import Plan
+
+    names = "|".join([*(field.name for field in fields(Plan)), "randomise"])
+    try:
+        yield
+    except PartitaError as error:
+        text = re.sub(rf"\b({names})=('?)([^\s,;']+)\2", _option, str(error))
+        raise error.reworded(text) from None
+
+
+def _option(found: re.Match[str]) -> str:
+    return f"--{found[1].replace('_', '-')} {found[3]}"
 
 
 def _equal(ensemble: Any, plan: "Plan", found: "Simulated") -> int:

@@ -1,4 +1,4 @@
-"""partita generate: features in, an ensemble of base clusterings out."""
+"""partita generate: base clusterings from features."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,23 +14,55 @@ def generate(
     data: making.FeatureFile,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", help="Where the ensemble goes: .csv, .tsv (or .gz), .parquet, .npz; - stdout."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Output file: .csv, .tsv (also .gz), .parquet or .npz; - is standard output.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = "-",
     way: Annotated[
         str,
-        typer.Option("--way", "-w", help="A name from `partita ways`.", autocompletion=making.way_names),
+        typer.Option(
+            "--way",
+            "-w",
+            metavar="NAME",
+            help="Strategy that generates the base clusterings, see `partita ways`.",
+            autocompletion=making.way_names,
+            rich_help_panel=making.GENERATION,
+        ),
     ] = "restarts",
     members: making.Members = None,
     k: Annotated[
-        str | None, typer.Option("--k", "-k", metavar="K", help="Clusters of each member: 5, or a range 5..20.")
+        str | None,
+        typer.Option(
+            "--k",
+            "-k",
+            metavar="K",
+            help="Number of clusters of each base clustering: 5, or a range 5..20. Default: see `partita ways NAME`.",
+            rich_help_panel=making.GENERATION,
+        ),
     ] = None,
     base: making.Base = None,
     setting: making.WaySettings = None,
     soft: Annotated[
         bool | None,
-        typer.Option("--soft/--no-soft", help="Memberships / labels, whatever the way makes by itself."),
+        typer.Option(
+            "--soft/--no-soft",
+            help="Generate membership probabilities / labels. Default: as the strategy does.",
+            rich_help_panel=making.GENERATION,
+        ),
     ] = None,
-    scale: Annotated[str | None, typer.Option("--scale", help="standard: each feature counts alike; none.")] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            "--scale",
+            metavar="NAME",
+            help="standard: scale each feature to mean 0 and standard deviation 1; none: unchanged. Default: none.",
+            rich_help_panel=making.GENERATION,
+        ),
+    ] = None,
     seed: options.Seed = 0,
     id_column: options.IdColumn = None,
     columns: options.Columns = None,
@@ -38,15 +70,20 @@ def generate(
     header: options.Header = None,
     input_format: options.InputFormat = None,
     output_format: Annotated[
-        str | None, typer.Option("--format", help="csv, tsv, parquet or npz, where the name does not tell.")
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="Output format: csv, tsv, parquet or npz. Default: by the file extension; csv on standard output.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make base clusterings of objects from their features, and write them as a label table.
+    """Generate base clusterings from features and write them as a label table, the input of `partita run`.
 
-    `partita run` then finds their consensus. After Ctrl-C the members that are finished are written, and the exit code
-    is 130.
+    After Ctrl-C the finished base clusterings are written, and the exit code is 130.
     """
     from partita import io
     from partita.core.interrupts import finishing

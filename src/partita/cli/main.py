@@ -1,13 +1,16 @@
 """The `partita` command: what it is made of, and how errors reach a user."""
 
 import errno
+import inspect
 import logging
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from partita.cli import (
     cluster,
@@ -27,30 +30,63 @@ from partita.cli import (
     ways,
 )
 from partita.cli.options import INTERRUPTED
-from partita.core.errors import PartitaError
+from partita.core.errors import InputWarning, PartitaError, PartitaWarning
+from partita.core.suggest import COMMANDS, similar
 from partita.version import __version__
+
+UsageError: Any = typer.BadParameter.__bases__[0]
+"""Of click, or of the click that typer contains."""
+
+
+class Commands(TyperGroup):
+    """The commands; messages on unknown options and commands suggest the names of Partita."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command of the context; an unknown option of any command gets suggestions."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            if hasattr(error, "possibilities") and hasattr(error, "option_name"):
+                words = [word for one in error.ctx.command.params for word in (*one.opts, *one.secondary_opts)]
+                found = similar(error.option_name.lstrip("-"), [word[2:] for word in words if word.startswith("--")])
+                error.possibilities = [f"--{name}" for name in found]
+            raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first argument names; an unknown one ends the run with a suggestion."""
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            found = " or ".join(map(repr, similar(args[0], self.commands, COMMANDS)))
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {found}?" if found else ""))
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
     name="partita",
+    cls=Commands,
     help="Consensus clustering: many clusterings of the same objects in, one answer out.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(run.run)
-app.command("predict")(predict.predict)
-app.command("select-k")(select_k.select_k)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("evaluate")(evaluate.evaluate)
-app.command("summarise")(summarise.summarise)
-app.command("methods")(methods.methods)
-app.command("cluster")(cluster.cluster)
-app.command("generate")(generate.generate)
-app.command("ways")(ways.ways)
-app.command("reproduce")(reproduce.reproduce)
-app.command("demo")(demo.demo)
+RUNS: dict[str, Callable[..., None]] = {
+    "run": run.run,
+    "predict": predict.predict,
+    "select-k": select_k.select_k,
+    "compare": compare.compare,
+    "report": report.report,
+    "evaluate": evaluate.evaluate,
+    "summarise": summarise.summarise,
+    "methods": methods.methods,
+    "cluster": cluster.cluster,
+    "generate": generate.generate,
+    "ways": ways.ways,
+    "reproduce": reproduce.reproduce,
+    "demo": demo.demo,
+}
+for name, function in RUNS.items():
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    app.command(name, help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))(function)
 app.add_typer(datasets.app)
 app.add_typer(federate.app)
 
@@ -85,6 +121,10 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except PartitaError as error:
         typer.echo(f"partita: {error}", err=True)
+        sys.exit(1)
+    except PartitaWarning as warning:  # with --strict
+        allow = f"; --allow {warning.code} switches the check off" if isinstance(warning, InputWarning) else ""
+        typer.echo(f"partita: {warning} (a warning, which --strict makes an error{allow})", err=True)
         sys.exit(1)
     except OSError as error:
         if error.errno != errno.ENOSPC or error.filename is not None:

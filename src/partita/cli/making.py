@@ -1,6 +1,6 @@
-"""Options of the commands that begin with features."""
+"""Options of the commands that read features."""
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -19,19 +19,44 @@ def base_names(incomplete: str) -> list[str]:
     return [name for name in CLUSTERERS if name.startswith(incomplete)]
 
 
+GENERATION: Final = "Base clusterings"
+"""A panel of the help."""
+
 FeatureFile: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="Features, objects in rows: CSV, TSV, Parquet, NPY, NPZ, MAT, H5AD (its X); or -."
+        metavar="DATA",
+        help="Table of features with one row per object (CSV, TSV, Parquet, NPY, NPZ, MAT, or the X of an H5AD); - is "
+        "standard input.",
     ),
 ]
-Members: TypeAlias = Annotated[int | None, typer.Option("--members", min=1, help="How many base clusterings.")]
+Members: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--members",
+        min=1,
+        help="Number of base clusterings. Default: see `partita ways NAME`.",
+        rich_help_panel=GENERATION,
+    ),
+]
 Base: TypeAlias = Annotated[
-    str | None, typer.Option("--base", help="The base clusterer; see `partita ways`.", autocompletion=base_names)
+    str | None,
+    typer.Option(
+        "--base",
+        metavar="NAME",
+        help="Base clusterer, see `partita ways`. Default: see `partita ways NAME`.",
+        autocompletion=base_names,
+        rich_help_panel=GENERATION,
+    ),
 ]
 WaySettings: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the way or of its base clusterer; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Set a parameter of the strategy or of its base clusterer (see `partita ways NAME`); repeatable.",
+        rich_help_panel=GENERATION,
+    ),
 ]
 
 

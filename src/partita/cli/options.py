@@ -1,6 +1,7 @@
 """Options that several commands share, and what their words mean."""
 
 import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from partita.cli.progress import Bar
-from partita.core.errors import FileError, MethodError, ParameterError
+from partita.core.errors import FileError, MethodError, ParameterError, PartitaWarning
 from partita.core.progress import reporting
 from partita.core.threads import thread_limit
 
@@ -29,11 +30,20 @@ def method_names(incomplete: str) -> list[str]:
     return [name for name in METHODS if name.startswith(incomplete)]
 
 
+INPUT: Final = "Input"
+METHOD: Final = "Method"
+OUTPUT: Final = "Output"
+EVALUATION: Final = "Evaluation"
+STREAMING: Final = "Streaming (tables larger than memory)"
+RUNTIME: Final = "Runtime"
+"""Panels of the help."""
+
 LabelFile: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="LABELS",
-        help="Label table, objects in rows, clusterings in columns: CSV, TSV, Parquet, NPY, NPZ, MAT, H5AD; or -.",
+        help="Label table with one row per object and one column per clustering (CSV, TSV, Parquet, NPY, NPZ, MAT or "
+        "H5AD); - is standard input.",
     ),
 ]
 MethodName: TypeAlias = Annotated[
@@ -41,67 +51,183 @@ MethodName: TypeAlias = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help="A name from `partita methods`; auto fits several methods and chooses one.",
+        metavar="NAME",
+        help="Consensus method, see `partita methods`; auto fits several methods and chooses one.",
         autocompletion=method_names,
+        rich_help_panel=METHOD,
     ),
 ]
 Settings: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Set a parameter of the method (see `partita methods NAME`); repeatable.",
+        rich_help_panel=METHOD,
+    ),
 ]
 Harden: TypeAlias = Annotated[
-    bool, typer.Option("--harden", help="Turn memberships into their likeliest labels first.")
+    bool,
+    typer.Option(
+        "--harden",
+        help="Replace soft assignments (membership probabilities) by the most probable label.",
+        rich_help_panel=INPUT,
+    ),
 ]
-IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="NAME", help="Column that names the objects.")]
+IdColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="NAME",
+        help="Column with the object ids. Default: an unnamed first column, if there is one.",
+        rich_help_panel=INPUT,
+    ),
+]
 Columns: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--columns", "-c", metavar="PATTERN", help="Use only these columns (leiden_*); repeatable."),
+    typer.Option(
+        "--columns",
+        "-c",
+        metavar="PATTERN",
+        help="Use only columns with this name or pattern (leiden_*); repeatable. Default: all columns.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Exclude: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--exclude", metavar="PATTERN", help="Leave these columns out; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="PATTERN",
+        help="Ignore columns with this name or pattern; repeatable.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Missing: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--missing",
         metavar="VALUE",
-        help="A value that means 'no label', such as -1; repeatable; none for no such value.",
+        help="Label value that means missing, such as -1, in addition to empty cells; repeatable. "
+        "none: no value means missing.",
+        rich_help_panel=INPUT,
     ),
 ]
 Weights: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--weight", metavar="NAME=W", help="How much a clustering counts; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        metavar="NAME=W",
+        help="Weight of a clustering; repeatable. Default: 1 for each.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Transpose: TypeAlias = Annotated[
     bool | None,
-    typer.Option("--transpose/--no-transpose", help="Clusterings stand in rows / in columns, whatever it looks like."),
+    typer.Option(
+        "--transpose/--no-transpose",
+        help="The table has one row per clustering / one row per object. Default: one row per object; a table with "
+        "more columns than rows is reported.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Header: TypeAlias = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="The first line of a CSV has names / is data.")
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="The first line of a CSV or TSV file contains column names / data. Default: column names; a first line "
+        "of numbers is an error.",
+        rich_help_panel=INPUT,
+    ),
+]
+Allow: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="CODE",
+        help="Switch off a check of the input; its message names the code, such as id-like-column; repeatable.",
+        rich_help_panel=INPUT,
+    ),
+]
+
+
+def _strict(strict: bool) -> bool:
+    """Turn warnings of Partita into errors, which end the command, from here on."""
+    if strict:
+        warnings.simplefilter("error", PartitaWarning)
+    return strict
+
+
+Strict: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--strict", callback=_strict, help="Treat warnings as errors: exit with code 1.", rich_help_panel=INPUT
+    ),
 ]
 OutputFormat: TypeAlias = Annotated[
-    str | None, typer.Option("--format", help="csv, tsv, parquet, json or h5ad.", autocompletion=output_formats)
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Output format: csv, tsv, parquet, json or h5ad. Default: by the file extension; csv on standard output.",
+        autocompletion=output_formats,
+        rich_help_panel=OUTPUT,
+    ),
 ]
 InputFormat: TypeAlias = Annotated[
-    str | None, typer.Option("--input-format", metavar="NAME", help="csv, tsv, parquet, npy, npz, mat or h5ad.")
+    str | None,
+    typer.Option(
+        "--input-format",
+        metavar="NAME",
+        help="Input format: csv, tsv, parquet, npy, npz, mat or h5ad. Default: by the file extension.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Output: TypeAlias = Annotated[
     str,
     typer.Option(
         "--output",
         "-o",
-        help="Where the result goes: .csv, .tsv, .parquet, .json (csv, tsv and json also .gz), or .h5ad, a copy of "
-        "the .h5ad that is read; - is stdout.",
+        metavar="FILE",
+        help="Output file: .csv, .tsv, .parquet, .json (csv, tsv and json also .gz), or .h5ad for a copy of an .h5ad "
+        "input; - is standard output.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Membership: TypeAlias = Annotated[
-    bool, typer.Option("--membership/--no-membership", help="Write the membership columns / leave them out.")
+    bool,
+    typer.Option(
+        "--membership/--no-membership",
+        help="Write / omit the membership probabilities, if the method computes them.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Fixes every random choice.")]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of the random number generator.", rich_help_panel=METHOD)
+]
 Threads: TypeAlias = Annotated[
-    int | None, typer.Option("--threads", min=1, help="Most threads; the result is the same.")
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        help="Maximum number of threads (does not affect the result). Default: one per CPU.",
+        rich_help_panel=RUNTIME,
+    ),
 ]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout.")]
-Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="CSV on stdout.")]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="Maximum number of worker processes (does not affect the result); 1 uses the main process only. "
+        "Default: one per CPU, or fewer if that is faster.",
+        rich_help_panel=RUNTIME,
+    ),
+]
+Quiet: TypeAlias = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only warnings and errors to stderr.", rich_help_panel=OUTPUT)
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.", rich_help_panel=OUTPUT)]
+Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print CSV to stdout.", rich_help_panel=OUTPUT)]
 
 
 NumberOfClusters: TypeAlias = Annotated[
@@ -110,7 +236,9 @@ NumberOfClusters: TypeAlias = Annotated[
         "--k",
         "-k",
         metavar="K",
-        help="Number of clusters: 4, or a range 2..10 or a list 3,5,8 to choose from. Default: chosen by a rule.",
+        help="Number of clusters: 4, or a range 2..10 or a list 3,5,8 to choose from. Default: chosen from the table, "
+        "or inferred by the method.",
+        rich_help_panel=METHOD,
     ),
 ]
 
@@ -154,10 +282,20 @@ def criterion_names(incomplete: str) -> list[str]:
     return [name for name in CRITERIA if name.startswith(incomplete)]
 
 
-def check_apart(source: str, output: str, what: str = "label table") -> None:
+def check_apart(source: str, output: str, what: str = "label table", option: str = "--output") -> None:
     """Refuse to write the result over the file it is made from."""
     if output != "-" and Path(output).exists() and Path(source).exists() and Path(source).samefile(output):
-        raise FileError(f"{output}: the result would overwrite the {what}; choose another --output")
+        raise FileError(f"{output}: the result would overwrite the {what}; choose another {option}")
+
+
+def check_distinct(**outputs: str | None) -> None:
+    """Refuse options, given by name, that name the same output file."""
+    seen: dict[Path, str] = {}
+    for name, path in outputs.items():
+        option = f"--{name.replace('_', '-')}"
+        other = option if path in (None, "-") else seen.setdefault(Path(str(path)).resolve(), option)
+        if other != option:
+            raise FileError(f"{path}: {option} and {other} name the same file; choose another")
 
 
 def read_options(
@@ -169,19 +307,21 @@ def read_options(
     transpose: bool | None,
     header: bool | None,
     input_format: str | None,
+    allow: list[str] | None = None,
 ) -> Any:
     """How the options say a label table is to be read."""
     from partita.io import ReadOptions
 
     return ReadOptions(
         format=input_format,
-        id=id_column,
+        ids=id_column,
         columns=tuple(columns or ()),
         exclude=tuple(exclude or ()),
         missing=missing_values(missing),
         weights=weight_values(weight),
         transpose=transpose,
         header=header,
+        allow=tuple(allow or ()),
     )
 
 
@@ -194,11 +334,12 @@ def reading_words(wanted: Any, harden: bool) -> list[str]:
     missing = ("none",) if wanted.missing == () else wanted.missing
     weights = [f"{name}={weight:.17g}" for name, weight in (wanted.weights or {}).items()]
     several = (
-        ("--id", wanted.id and [wanted.id]),
+        ("--id", wanted.ids and [wanted.ids]),
         ("--columns", wanted.columns),
         ("--exclude", wanted.exclude),
         ("--missing", missing),
         ("--weight", weights),
+        ("--allow", wanted.allow),
         ("--input-format", wanted.format and [wanted.format]),
     )
     words = [word for flag, values in several for value in values or () for word in (flag, str(value))]
@@ -231,7 +372,7 @@ def pairs(words: list[str] | None, option: str) -> dict[str, str]:
     return found
 
 
-def check_draws(path: str, labels: str, others: tuple[str | None, ...], method: str) -> None:
+def check_draws(path: str, labels: str, method: str) -> None:
     """Refuse, before the work, draws that could not be written."""
     from partita import io, registry
 
@@ -239,26 +380,22 @@ def check_draws(path: str, labels: str, others: tuple[str | None, ...], method: 
         able = ", ".join(name for name in registry.METHODS if registry.get(name).samples)
         raise MethodError(f"--save-draws {path}: {method} draws no partitions; these methods do: {able}")
     io.check_draws_path(path)
-    check_apart(labels, path)
-    if Path(path).resolve() in [Path(other).resolve() for other in others if other is not None]:
-        raise FileError(f"{path}: --save-draws and another output name the same file; choose another")
+    check_apart(labels, path, option="--save-draws")
 
 
-def check_model(path: str, labels: str, output: str) -> None:
+def check_model(path: str, labels: str) -> None:
     """Refuse, before the work, a model that could not be saved."""
     from partita import io
 
     io.check_model_path(path)
-    check_apart(labels, path)
-    if Path(path).resolve() == Path(output).resolve():
-        raise FileError(f"{path}: --save-model and --output name the same file; choose another")
+    check_apart(labels, path, option="--save-model")
 
 
-def settings(words: list[str] | None, *owned: str) -> dict[str, str]:
+def settings(words: list[str] | None, *owned: str) -> dict[str, Any]:
     """What --set says; what has an option of its own, or is `owned` by the command, is refused."""
     found = pairs(words, "--set")
     for name in found.keys() & {"ensemble", "method", "k", "seed", "threads", "compress", "polish", *owned}:
-        flag = "--k" if name == "ks" else f"--{name.replace('_', '-')}"
+        flag = f"--{name.replace('_', '-')}"
         own = name in (*owned, "k", "seed")
         way_out = f"this has an option of its own; say {flag}" if own else "this is no setting; see --help"
         raise ParameterError(f"--set {name}={found[name]}: {way_out}")

@@ -16,9 +16,21 @@ if TYPE_CHECKING:
 
 KeyAdded: TypeAlias = Annotated[
     str | None,
-    typer.Option("--key-added", metavar="NAME", help="What the result is called in an .h5ad; left out: consensus."),
+    typer.Option(
+        "--key-added",
+        metavar="NAME",
+        help="Name of the result in an .h5ad output. Default: consensus.",
+        rich_help_panel=options.OUTPUT,
+    ),
 ]
-Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace what an .h5ad holds under that name.")]
+Overwrite: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace an earlier result of the same name in an .h5ad output.",
+        rich_help_panel=options.OUTPUT,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +70,33 @@ class Place:
         if self.annotating is not None:
             self.annotating.check_table(objects, names)
 
-    def write(self, result: "Consensus", ensemble: Any, membership: bool, id_name: str | None) -> None:
+    def write(self, result: "Consensus", ensemble: Any, membership: bool) -> None:
         """The result, whole or not at all."""
         from partita import io
 
         if self.annotating is None:
-            return io.write(result, self.output, format=self.kind, membership=membership, id_name=id_name or "id")
+            return io.write(result, self.output, format=self.kind, membership=membership)
         from partita.anndata import described
 
         return self.annotating.write(described(result, self.annotating.key, ensemble, membership))
+
+
+def check_picture(path: str, labels: str) -> None:
+    """Refuse, before the work, a picture that could not be written."""
+    from partita import io
+    from partita.report.plots import check_drawing, file_kind
+
+    file_kind(path)
+    check_drawing()
+    io.check_writable(path, "csv")
+    options.check_apart(labels, path, option="--plot")
+
+
+def draw(path: "str | Path", result: "Consensus", ensemble: Any, title: str = "") -> None:
+    """Write the picture of a consensus: PNG, SVG or PDF by the file extension."""
+    from partita.report import ConsensusDisplay
+
+    ConsensusDisplay.from_consensus(ensemble, result, title).save(path)
 
 
 def _is_anndata(output: str, kind: str | None) -> bool:

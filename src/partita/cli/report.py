@@ -1,58 +1,92 @@
-"""partita report: the consensus of a label file on one page."""
+"""partita report: an HTML report on the consensus of a label file."""
 
 import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from partita.cli import options
-from partita.core.errors import ParameterError, PartitaError
+from partita.cli.truth import TruthColumn, TruthFile, TruthId, check_used, read_classes
+from partita.core.errors import FileError, ParameterError, PartitaError
 
 if TYPE_CHECKING:
     from partita.core.soft import AnyEnsemble
+    from partita.report.gathered import ReportData
+
+COORDINATES: Final = "Coordinates"
 
 
 def report(
     labels: options.LabelFile,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="HTML", help="Where the page goes.")] = "report.html",
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Output file (.html).", rich_help_panel=options.OUTPUT),
+    ] = "report.html",
     k: options.NumberOfClusters = None,
     method: options.MethodName = "auto",
-    truth: Annotated[str | None, typer.Option("--truth", metavar="FILE", help="Known classes.")] = None,
-    truth_column: Annotated[str | None, typer.Option("--truth-column", help="Column of the classes to use.")] = None,
-    truth_id: Annotated[
-        str | None,
-        typer.Option("--truth-id", metavar="NAME", help="Column that names the objects in --truth, if not --id."),
-    ] = None,
+    truth: TruthFile = None,
+    truth_column: TruthColumn = None,
+    truth_id: TruthId = None,
     coords: Annotated[
-        str | None, typer.Option("--coords", metavar="FILE", help="Two coordinates of every object, such as a UMAP.")
+        str | None,
+        typer.Option(
+            "--coords",
+            metavar="FILE",
+            help="Table with two coordinates per object, such as a UMAP embedding, for a scatter plot.",
+            rich_help_panel=COORDINATES,
+        ),
     ] = None,
     coords_columns: Annotated[
         list[str] | None,
-        typer.Option("--coords-columns", metavar="NAME", help="The two columns to use; give it twice."),
+        typer.Option(
+            "--coords-columns",
+            metavar="NAME",
+            help="Column with a coordinate in --coords; give it twice. Default: the two columns besides the ids.",
+            rich_help_panel=COORDINATES,
+        ),
     ] = None,
     coords_id: Annotated[
         str | None,
-        typer.Option("--coords-id", metavar="NAME", help="Column that names the objects in --coords, if not --id."),
+        typer.Option(
+            "--coords-id",
+            metavar="NAME",
+            help="Column with the object ids in --coords. Default: the name given by --id.",
+            rich_help_panel=COORDINATES,
+        ),
     ] = None,
     compare: Annotated[
         str,
         typer.Option(
-            "--compare", metavar="METHODS", help="Methods to set beside it: auto, none, or names such as mm,eac."
+            "--compare",
+            metavar="METHODS",
+            help="Other methods to compare with: auto (a few that suit the table), none, or names such as mm,eac.",
+            rich_help_panel=options.METHOD,
         ),
     ] = "auto",
     criterion: Annotated[
         str | None,
         typer.Option(
-            "--criterion", help="Criterion that chooses k, as in select-k.", autocompletion=options.criterion_names
+            "--criterion",
+            metavar="NAME",
+            help="Criterion that chooses k among several, as in `partita select-k`. Default: covariance.",
+            autocompletion=options.criterion_names,
+            rich_help_panel=options.METHOD,
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=0, help="Random halves of the clusterings that stability compares; 0: none.")
+        int,
+        typer.Option(
+            "--repeats",
+            min=0,
+            help="Number of random halves of the clusterings that are fitted for stability if several k are given; "
+            "0 omits it.",
+            rich_help_panel=options.METHOD,
+        ),
     ] = 10,
-    title: Annotated[str, typer.Option("--title", help="What stands above the page.")] = "",
+    title: Annotated[str, typer.Option("--title", help="Title of the report.", rich_help_panel=options.OUTPUT)] = "",
     setting: options.Settings = None,
     seed: options.Seed = 0,
     id_column: options.IdColumn = None,
@@ -62,55 +96,73 @@ def report(
     weight: options.Weights = None,
     transpose: options.Transpose = None,
     header: options.Header = None,
+    allow: options.Allow = None,
+    strict: options.Strict = False,
     input_format: options.InputFormat = None,
     harden: options.Harden = False,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the consensus of a label file and show it on one HTML page that needs no network.
+    """Compute the consensus of a label table and write an HTML report, one file that needs no network.
 
-    The page tells what went in, what came out, its confidence, which clusterings disagree, which objects are doubtful,
-    how k was chosen, what other methods find, and how to repeat it. The same command writes the same bytes.
+    The report shows the input, the clusters, their confidence, the agreement of the base clusterings, uncertain
+    objects, the choice of k, the results of other methods, and the command to reproduce the labels. The same command
+    writes an identical file.
     """
     from partita import io
     from partita.cli.warming import compile_beside
-    from partita.report.html.page import page
+    from partita.core.consensus import headline
     from partita.reporting import ReportOptions, make_report, rival_names
     from partita.selection.criteria import check_known
 
     check_known(criterion)
-    _check_page(labels, output, (truth, coords))
+    check_page(output, labels, "--output")
+    for source in filter(None, (truth, coords)):
+        options.check_apart(source, output, "input")
     asked = options.k_values(k)
-    _check_used(
-        asked, criterion, (("--truth", truth, truth_column, truth_id), ("--coords", coords, coords_columns, coords_id))
-    )
+    check_used("--truth", truth, truth_column, truth_id)
+    check_used("--coords", coords, coords_columns, coords_id)
+    if isinstance(asked, int) and criterion is not None:
+        raise ParameterError(f"--criterion {criterion}: --k {asked} leaves no choice; give several, such as 2..10")
     rival_names(compare)
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
-    params = options.settings(setting, "repeats", "criterion", "ks")
-    source = "standard input" if labels == "-" else Path(labels).name
-    told: Any = {"title": title, "source": source, "id_name": id_column or "id", "command": _typed()}
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
+    params = options.settings(setting, "repeats", "criterion")
+    told: Any = {"title": title, "source": source_name(labels), "id_name": id_column or "id", "command": typed()}
     fit: Any = {"criterion": criterion, "repeats": repeats, "seed": seed, "params": params, "threads": threads}
     compile_beside(method, polish=False)
     with options.working(threads, quiet):
         ensemble = options.hardened(io.read(labels, wanted), harden)
         places, names = _coordinates(coords, coords_columns, (coords_id, id_column), ensemble)
-        classes = _classes(truth, truth_column, truth_id or id_column, missing, ensemble)
+        classes = None
+        if truth is not None:
+            classes = read_classes(
+                truth, truth_column, truth_id or id_column, missing, ensemble.ids, len(ensemble), labels, quiet
+            )
         extra = ReportOptions(classes, places, names, compare, **told, **fit)
         data = make_report(ensemble, asked, method, extra)
         words = [*options.reading_words(wanted, harden), *_fit_words(method, data.consensus.k_asked, seed, setting)]
         command = shlex.join(["partita", "run", labels, *words, "-o", "consensus.csv"])
-        whole = page(replace(data, repeat=replace(data.repeat, labels_command=command)))
-    with io.replacing(Path(output)) as file:
-        file.write(whole)
+        written = write_page(data, command, output)
     if not quiet:
-        typer.echo(f"{data.consensus!r}", err=True)
+        typer.echo("\n".join(headline(data.consensus)), err=True)
         for note in data.notes:
             typer.echo(f"note: {note}", err=True)
-        typer.echo(f"wrote {output} ({len(whole) / 1e6:.2f} MB)", err=True)
+        typer.echo(written, err=True)
 
 
-def _typed() -> str:
-    """The command as it was typed, in one line that a shell understands."""
+def write_page(data: "ReportData", labels_command: str, output: str) -> str:
+    """Write the page, with the command that writes the labels, and return a line for the user."""
+    from partita import io
+    from partita.report.html.page import page
+
+    whole = page(replace(data, repeat=replace(data.repeat, labels_command=labels_command)))
+    with io.replacing(Path(output)) as file:
+        file.write(whole)
+    return f"wrote {output} ({len(whole) / 1e6:.2f} MB)"
+
+
+def typed() -> str:
+    """Return the command as it was typed, quoted for a shell."""
     return shlex.join(["partita", *sys.argv[1:]])
 
 
@@ -119,35 +171,21 @@ def _fit_words(method: str, k: int | None, seed: int, setting: list[str] | None)
     return words + [word for value in setting or () for word in ("--set", value)]
 
 
-def _check_page(labels: str, output: str, others: tuple[str | None, ...]) -> None:
-    """Refuse, before the work, a page that could not be written, or would be written over what it is made from."""
+def check_page(path: str, labels: str, option: str) -> None:
+    """Refuse, before the work, a page that could not be written."""
     from partita import io
 
-    if output == "-":
-        raise ParameterError("--output -: the page is a file; name one, such as report.html")
-    io.check_writable(output, "csv")
-    for source in (labels, *others):
-        if source is not None:
-            options.check_apart(source, output, "input")
+    if path == "-":
+        raise ParameterError(f"{option} -: the page is a file; name one, such as report.html")
+    options.check_apart(labels, path, "input", option)
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise FileError(f"{path}: the report is an HTML page; choose a name that ends in .html for {option}")
+    io.check_writable(path, "csv")
 
 
-def _check_used(asked: Any, criterion: str | None, files: tuple[tuple[str, Any, Any, Any], ...]) -> None:
-    """Refuse options that would do nothing."""
-    for flag, path, column, ids in files:
-        if path is None and (column or ids):
-            raise ParameterError(f"columns are named for {flag}, but no file; give it by {flag} FILE")
-    if isinstance(asked, int) and criterion is not None:
-        raise ParameterError(f"--criterion {criterion}: --k {asked} leaves no choice; give several, such as 2..10")
-
-
-def _classes(path: str | None, column: str | None, id_name: str | None, missing: Any, ensemble: "AnyEnsemble") -> Any:
-    """The known classes in the order of the objects, None where there are none."""
-    from partita import io
-
-    if path is None:
-        return None
-    known = io.read_labels(path, column, id=id_name, missing=options.missing_values(missing))
-    return io.match(known, ensemble.ids, len(ensemble), partial=True)
+def source_name(labels: str) -> str:
+    """Return the name of the input on the page."""
+    return "standard input" if labels == "-" else Path(labels).name
 
 
 def _coordinates(
@@ -182,7 +220,7 @@ def _features(path: str, columns: list[str] | None, named: str | None, likely: s
 
     chosen = tuple(columns or ())
     try:
-        return io.read_features(path, io.ReadOptions(id=named or likely, columns=chosen), gaps=True)
+        return io.read_features(path, io.ReadOptions(ids=named or likely, columns=chosen), gaps=True)
     except PartitaError as error:
         if named is not None or likely is None:
             raise _of_coordinates(error) from None
@@ -196,4 +234,4 @@ def _of_coordinates(error: PartitaError) -> PartitaError:
     """The same error; where it names options of the label table, those of the coordinates too."""
     if "--exclude" not in str(error):
         return error
-    return type(error)(f"{error}; of --coords, --coords-columns picks the two columns and --coords-id the ids")
+    return error.reworded(f"{error}; of --coords, --coords-columns picks the two columns and --coords-id the ids")

@@ -41,10 +41,7 @@ def reproduce(
     ] = Path("partita-reproduction"),
     draws: Annotated[int | None, typer.Option("--draws", min=1, help="Draws a row, in place of the paper's.")] = None,
     seed: options.Seed = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, help="Processes, else one a processor; the result is the same."),
-    ] = None,
+    workers: options.Workers = None,
     markdown: Annotated[
         Path | None,
         typer.Option("--markdown", metavar="PAGE", help="Also one page of all, figures in a folder beside."),

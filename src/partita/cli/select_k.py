@@ -1,4 +1,4 @@
-"""partita select-k: how many clusters."""
+"""partita select-k: choose the number of clusters."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 def select_k(
     labels: options.LabelFile,
-    ks: Annotated[
+    k: Annotated[
         str | None,
         typer.Option(
             "--k",
             "-k",
             metavar="RANGE",
-            help="Numbers of clusters to try: 2..10, or a list 2,3,5. Default: up to nine around the k of the default "
-            "rule.",
+            help="Numbers of clusters to try: a range 2..10, or a list 2,3,5. Default: up to nine numbers around the k "
+            "that `partita run` chooses.",
+            rich_help_panel=options.METHOD,
         ),
     ] = None,
     method: options.MethodName = "mm",
@@ -32,22 +33,41 @@ def select_k(
         str | None,
         typer.Option(
             "--criterion",
-            help="covariance (default: the rule of `partita run`), bic, icl, mml, bound, stability, pac or anmi.",
+            metavar="NAME",
+            help="Criterion that chooses k: covariance, bic, icl, mml, bound, stability, pac or anmi. Default: "
+            "covariance, as in `partita run`.",
             autocompletion=options.criterion_names,
+            rich_help_panel=options.METHOD,
         ),
     ] = None,
     repeats: Annotated[
         int,
         typer.Option(
-            "--repeats", min=0, help="Random halves of the clusterings that stability and PAC compare; 0: none."
+            "--repeats",
+            min=0,
+            help="Number of random halves of the clusterings that are fitted for stability and PAC; 0 omits both.",
+            rich_help_panel=options.METHOD,
         ),
     ] = 10,
     setting: options.Settings = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write the table to a file instead of stdout: .csv or .json.")
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the table to a .csv or .json file. Default: stdout.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option("--plot", metavar="PNG", help="Draw every criterion over k into this file.")
+        str | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Also write a plot of each criterion over k (.png).",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     seed: options.Seed = 0,
     id_column: options.IdColumn = None,
@@ -57,6 +77,8 @@ def select_k(
     weight: options.Weights = None,
     transpose: options.Transpose = None,
     header: options.Header = None,
+    allow: options.Allow = None,
+    strict: options.Strict = False,
     input_format: options.InputFormat = None,
     harden: options.Harden = False,
     threads: options.Threads = None,
@@ -64,19 +86,19 @@ def select_k(
     as_csv: options.Csv = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Try several numbers of clusters and recommend one, with the reason.
+    """Fit several numbers of clusters and recommend one, with the reason.
 
-    The table goes to stdout or to --output, the reason and notes to stderr. JSON holds all of it. After Ctrl-C the ks
-    that are finished are told, and the exit code is 130.
+    The table is written to --output (default: stdout), the reason and notes to stderr; --json prints all of it. After
+    Ctrl-C the finished numbers of clusters are reported, and the exit code is 130.
     """
     from partita.io import read
     from partita.selection import select_k as select
     from partita.selection.criteria import check_known
 
     check_known(criterion)
-    numbers, output = options.several_k_values(ks), None if output == "-" else output
+    numbers, output = options.several_k_values(k), None if output == "-" else output
     _check_places(labels, output, plot)
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format)
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
     with options.working(threads, quiet):
         ensemble = options.hardened(read(labels, wanted), harden)
         chosen = select(
@@ -87,7 +109,7 @@ def select_k(
             repeats=repeats,
             seed=seed,
             threads=threads,
-            **options.settings(setting, "repeats", "criterion", "ks"),
+            **options.settings(setting, "repeats", "criterion"),
         )
     _tell(chosen, output, as_json, as_csv, quiet)
     if plot is not None:

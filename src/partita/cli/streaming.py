@@ -15,28 +15,65 @@ if TYPE_CHECKING:
 
 Stream: TypeAlias = Annotated[
     bool,
-    typer.Option("--stream", help="Read the table in blocks (Parquet, NPY); a folder or a pattern of files always is."),
+    typer.Option(
+        "--stream",
+        help="Read the table in blocks (Parquet or NPY). Default for a folder or a pattern of files, and with any "
+        "option of this group.",
+        rich_help_panel=options.STREAMING,
+    ),
 ]
 Fit: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--fit",
         metavar="WHAT",
-        help="In blocks: fit all distinct rows, a sample, or, part by part, the full table; auto takes what fits.",
+        help="Rows to fit: distinct (all unique rows), sample, full (block by block), or auto, which uses the unique "
+        "rows if there are at most --most-rows, otherwise a sample. Default: auto.",
+        rich_help_panel=options.STREAMING,
     ),
 ]
 MostRows: TypeAlias = Annotated[
-    int | None, typer.Option("--most-rows", min=1, help="In blocks: distinct rows to keep before a sample is fitted.")
+    int | None,
+    typer.Option(
+        "--most-rows",
+        min=1,
+        help="Maximum number of unique rows to fit. Default: 2,097,152.",
+        rich_help_panel=options.STREAMING,
+    ),
 ]
-Sample: TypeAlias = Annotated[int | None, typer.Option("--sample", min=1, help="In blocks: rows of the sample.")]
+Sample: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--sample", min=1, help="Number of rows in the sample. Default: 500,000.", rich_help_panel=options.STREAMING
+    ),
+]
 EngineName: TypeAlias = Annotated[
-    str | None, typer.Option("--engine", metavar="NAME", help="In blocks: serial, threads or dask.")
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="Where blocks are processed: serial, threads or dask. Default: threads.",
+        rich_help_panel=options.STREAMING,
+    ),
 ]
 Scheduler: TypeAlias = Annotated[
-    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="In blocks: of a Dask scheduler (tcp://host:8786).")
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler (tcp://host:8786). Default: Dask processes on this machine.",
+        rich_help_panel=options.STREAMING,
+    ),
 ]
 Workers: TypeAlias = Annotated[
-    int | None, typer.Option("--workers", min=1, help="In blocks: threads, or processes of Dask on this machine.")
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="Number of threads, or of Dask processes on this machine (does not affect the result). "
+        "Default: one per CPU.",
+        rich_help_panel=options.STREAMING,
+    ),
 ]
 
 
@@ -107,7 +144,8 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
     if task.output == "-":
         raise ParameterError("the labels of a table read in blocks go to a file or a folder; say --output NAME")
     if task.save_model is not None:
-        options.check_model(task.save_model, task.labels, task.output)
+        options.check_model(task.save_model, task.labels)
+        options.check_distinct(output=task.output, save_model=task.save_model)
     how = Streaming(membership=bool(task.membership), polish=task.polish, read=task.read, **words.given())
     try:
         with options.working(threads, quiet):

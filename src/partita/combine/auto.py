@@ -71,7 +71,7 @@ def fit(find: Find, ensemble: AnyEnsemble, k: int, params: Params, rng: Generato
     -------
     Consensus
         The result of the chosen candidate with its model. `detail["chosen"]` names it, `detail["rule"]` is the rule
-        that decided, and `detail["candidates"]` has the ANMI, weighted covariance, number of clusters and seconds of
+        that decided, and `candidates` has the ANMI, weighted covariance, number of clusters and seconds of
         each.
 
     Notes

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -41,18 +41,19 @@ class Candidate:
     covariance: float | None = None
     """Weighted covariance with the base clusterings (`models/lwea.py`), if it was computed."""
 
-    def told(self) -> dict[str, Any]:
-        """The candidate as a row of plain values."""
-        k = None if self.result is None else len(np.unique(self.result.labels))
-        score = None if self.result is None else self.anmi
-        return {
-            "method": self.name,
-            "anmi": score,
-            "covariance": self.covariance,
-            "k": k,
-            "seconds": self.seconds,
-            "refused": self.refused or None,
-        }
+    def as_row(self, chosen: bool) -> FrozenDict:
+        """Return the row of `Consensus.candidates`."""
+        return FrozenDict(
+            {
+                "method": self.name,
+                "k": None if self.result is None else len(np.unique(self.result.labels)),
+                "anmi": None if self.result is None else self.anmi,
+                "covariance": self.covariance,
+                "seconds": self.seconds,
+                "refused": self.refused or None,
+                "chosen": chosen,
+            }
+        )
 
 
 def run_all(
@@ -102,8 +103,8 @@ def kept(winner: Candidate, candidates: Sequence[Candidate]) -> Consensus:
     result = winner.result
     if result is None:
         raise MethodError(f"{winner.name} has no result; {winner.refused}")
-    told = {"chosen": winner.name, "candidates": tuple(candidate.told() for candidate in candidates)}
-    return replace(result, detail=FrozenDict({**result.detail, **told}))
+    rows = tuple(candidate.as_row(candidate.name == winner.name) for candidate in candidates)
+    return replace(result, candidates=rows, detail=FrozenDict({**result.detail, "chosen": winner.name}))
 
 
 def check_names(find: Find, names: Sequence[str], owner: str) -> tuple[str, ...]:

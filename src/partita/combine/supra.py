@@ -30,7 +30,7 @@ class Params:
 def fit(find: Find, ensemble: Ensemble | SoftEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Run the methods, in parallel, and keep the result with the highest ANMI, the first of equals.
 
-    Every candidate's ANMI, number of clusters and seconds are in `detail["candidates"]`. A candidate's random choices
+    ANMI, number of clusters and seconds of every candidate are in `candidates`. A candidate's random choices
     depend on the seed and its name, not on its place in the list. One that cannot take this ensemble (memberships for a
     hard method, a table beyond its memory limit) is recorded with its reason, and the others go on.
     """

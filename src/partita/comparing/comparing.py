@@ -21,6 +21,7 @@ from partita.core.processes import Crew
 from partita.core.progress import report
 from partita.core.rng import resolve_seed
 from partita.core.soft import AnyEnsemble, as_ensemble
+from partita.core.suggest import suggests_names
 from partita.core.threads import current, thread_limit
 from partita.core.types import FrozenDict
 
@@ -31,9 +32,10 @@ MOST_PARALLEL: Final = 1 << 20
 """Objects beyond which one fit after another runs, on all threads, so that memory holds one at a time."""
 
 
+@suggests_names
 def compare(
     ensemble: Any,
-    ks: Iterable[int] | None = None,
+    k: Iterable[int] | None = None,
     methods: Any = None,
     *,
     find_k: bool = False,
@@ -47,7 +49,7 @@ def compare(
     ----------
     ensemble
         As for `partita.consensus`.
-    ks
+    k
         The numbers of clusters to compare; an empty list if only `find_k` is of interest. Default: the k that
         `partita.consensus` chooses.
     methods
@@ -77,7 +79,7 @@ def compare(
     check_several(given)
     asked = _checked_workers(workers)
     with thread_limit(threads):
-        numbers, choice, notes = _numbers(ks, find_k, given)
+        numbers, choice, notes = _numbers(k, find_k, given)
         chosen = chosen_methods(methods, given, max(numbers, default=1))
         tasks, unable = _tasks([*numbers, *([None] if find_k else [])], chosen.names)
         work = _Work(given, used, len(tasks))
@@ -157,15 +159,15 @@ def _checked_workers(workers: Any) -> int | None:
     return found
 
 
-def _numbers(ks: Any, find_k: bool, ensemble: AnyEnsemble) -> tuple[list[int], KChoice | None, list[str]]:
-    """The ks to ask for, in order, the choice of the default rule among them, and notes."""
-    if find_k and isinstance(ks, Sized) and len(ks) == 0:
+def _numbers(k: Any, find_k: bool, ensemble: AnyEnsemble) -> tuple[list[int], KChoice | None, list[str]]:
+    """The numbers of clusters to ask for, in order, the choice of the default rule among them, and notes."""
+    if find_k and isinstance(k, Sized) and len(k) == 0:
         return [], None, []
     table = canonical_table(ensemble)
-    if ks is None:
+    if k is None:
         choice = choose_k(table)
         return [choice.k], choice, list(choice.sentences())
-    numbers, notes = checked_numbers(ks, len(table))
+    numbers, notes = checked_numbers(k, len(table))
     return numbers, choose_k(table, numbers) if len(numbers) > 1 else None, notes
 
 

@@ -50,7 +50,7 @@ class Bench:
             except PartitaError as error:
                 return Compared(*task, failed=str(error))
             except MemoryError:
-                return Compared(*task, failed="out of memory; give fewer workers (--jobs), or a smaller table")
+                return Compared(*task, failed="out of memory; give fewer workers (--workers), or a smaller table")
             except Exception as error:
                 return Compared(*task, failed=line_of(error))
         told = [str(each.message) for each in heard if issubclass(each.category, PartitaWarning)]

@@ -141,11 +141,18 @@ def code_labels(values: Any, name: str, rule: MissingRule = MINUS_ONE) -> IntArr
     >>> code_labels(["b", "a", None, "b"], "truth").tolist()
     [0, 1, -1, 0]
     """
+    return code_column(values, name, rule)[0]
+
+
+def code_column(
+    values: Any, name: str, rule: MissingRule = MINUS_ONE
+) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:
+    """Return the codes of one labeling, and a tuple with its label values in the order of the codes."""
     if not is_sequence(values):
         kind = f"{type(values).__name__} of shape {getattr(values, 'shape', ())}".removesuffix(" of shape ()")
         raise ParameterError(f"{name} is a {kind}; give an array, a list or a column with one label an object")
     if len(values) == 0:
         raise ParameterError(f"{name} is empty; give one label an object")
     column = values.to_arrow() if hasattr(values, "to_arrow") else values
-    labels, _ = code_indexed([index_column(column, name)], [name], rule)
-    return labels[:, 0].astype(np.int32)
+    labels, classes = code_indexed([index_column(column, name)], [name], rule)
+    return labels[:, 0].astype(np.int32), classes

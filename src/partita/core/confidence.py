@@ -8,12 +8,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core.counting import column_scores
 from partita.core.ensemble import Ensemble
 from partita.core.padded import Padded, padded
 from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import FloatArray, FrozenArrays, IntArray, sealed
-from partita.kernels.confidence import FLOOR, confidence_of_blocks, confidence_of_labels, confidence_of_memberships
+from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, sealed
+from partita.kernels.confidence import (
+    FLOOR,
+    confidence_of_blocks,
+    confidence_of_labels,
+    confidence_of_memberships,
+    second_of_labels,
+)
 
 FEW_CLUSTERS: Final = 64
 MAX_DENSE: Final = 1 << 22
@@ -87,6 +94,40 @@ class LabelCounts(FrozenArrays):
             work = partial(soft, oneself, company, weights, n_clusters, out)
         map_chunks(work, len(rows))
         return out
+
+    def second(self, rows: AnyEnsemble, labels: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return the nearest other cluster of new rows, and their item consensus with it; see `metrics.item_consensus`.
+
+            IC(i, h) = sum_j w_j sum_l s_ijl N_j[h, l] / sum_j w_j N_j[h]      over the clusterings j that know row i
+
+        with s the memberships (one-hot for labels), N_j[h, l] the training objects of cluster h with label l, and
+        N_j[h] those of cluster h that clustering j knows. MISSING and NaN if there is no other cluster.
+        """
+        nearest, best = np.full(len(rows), MISSING, np.int32), np.full(len(rows), np.nan)
+        n_clusters = self.totals.shape[1]
+        cells = np.zeros((int(self.offsets[-1]), n_clusters))
+        cells[np.repeat(np.arange(len(cells)), np.diff(self.begins)), self.clusters] = self.counts
+        cells *= self.weights[np.repeat(np.arange(len(self.weights)), np.diff(self.offsets))][:, None]
+
+        totals = self.weights[:, None] * self.totals
+        if isinstance(rows, Ensemble):
+            table = (sealed(np.ascontiguousarray(rows.labels)), sealed(np.ascontiguousarray(labels, np.int32)))
+            counts = (sealed(self.offsets), sealed(cells), sealed(totals))
+            map_chunks(partial(second_of_labels, *table, *counts, nearest, best), len(rows))
+            return nearest, best
+
+        def part(start: int, stop: int) -> None:
+            some = rows.rows(slice(start, stop))
+            with np.errstate(invalid="ignore"):
+                shares = column_scores(cells, some, np.zeros(n_clusters)) / (some.known @ totals)
+            own = np.flatnonzero(labels[start:stop] != MISSING)
+            shares[own, labels[start:stop][own]] = np.nan
+            found = np.flatnonzero(np.isfinite(shares).any(axis=1) & (labels[start:stop] != MISSING))
+            nearest[start + found] = np.nanargmax(shares[found], axis=1)
+            best[start + found] = shares[found, nearest[start + found]]
+
+        map_chunks(part, len(rows), max(1 << 10, (1 << 20) // max(n_clusters, 1)))
+        return nearest, best
 
     @property
     def _few(self) -> bool:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core.checks import allowed, check_columns, check_names, check_shape
 from partita.core.coding import NOTHING_SAID, Label, MissingRule, code_integers
 from partita.core.distinct import Distinct, distinct_rows
-from partita.core.errors import TableError
-from partita.core.fields import check_counts, check_ids, check_orientation, check_weights, fingerprint
+from partita.core.errors import Note, TableError
+from partita.core.fields import check_counts, check_ids, check_weights, fingerprint
 from partita.core.showing import ensemble_html
+from partita.core.suggest import suggests_names
 from partita.core.tables import as_table, code_table
 from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray, frozen
 
@@ -42,8 +44,13 @@ class Ensemble(FrozenArrays):
     """(n,) how many objects each row stands for; None when each stands for one."""
     missing: MissingRule = NOTHING_SAID
     """Which label values mean unobserved, for tables of new objects."""
+    notes: tuple[Note, ...] = ()
+    """Findings of the checks of the input, which were issued as warnings."""
+    id_name: str = "id"
+    """Name of the column that held the ids."""
 
     @classmethod
+    @suggests_names
     def from_labels(
         cls,
         table: Any,
@@ -53,35 +60,65 @@ class Ensemble(FrozenArrays):
         ids: Any = None,
         missing: Any = None,
         transpose: bool | None = None,
+        allow: Any = (),
     ) -> "Ensemble":
-        """The only way in: check, code each column by first appearance, freeze.
+        """Create an ensemble from a table of labels: check it and encode its columns.
 
         Parameters
         ----------
-        table
-            Objects in rows, clusterings in columns: an array, nested lists, a mapping of columns, or a dataframe.
-            None, NaN and the strings "", NA, N/A, NaN, null, None mean unobserved.
-        names
-            What the clusterings are called; a dataframe brings its own.
-        weights
-            One weight >= 0 a clustering, in order or by name.
-        ids
-            One id an object, or the name of the column that holds them. A pandas index is taken by itself.
-        missing
-            A value, or several, that also mean unobserved, such as -1. `()` says that there is none.
-        transpose
-            True when clusterings stand in rows. Left out, a table far wider than long is refused.
+        table : array, nested list, mapping of columns, or dataframe (pandas, polars, Arrow)
+            One row per object, one column per clustering. Labels are integers, strings, booleans or categories. None,
+            NaN and the strings "", NA, N/A, NaN, null, None are missing labels.
+        names : list of str, optional
+            Names of the clusterings. Default: the names of the columns, or c0, c1, …
+        weights : sequence or mapping of float, optional
+            Weight of each clustering, at least 0, in order or by name. Default: 1.
+        ids : sequence, or str, optional
+            Ids of the objects, or the name of the column that holds them. The index of a pandas dataframe is used if it
+            does not just count the rows.
+        missing : label or list of labels, optional
+            Values that mean a missing label, such as -1. `()` declares that there is none.
+        transpose : bool, optional
+            True if the clusterings are in rows. False confirms that they are in columns. Default: they are in columns,
+            but a table with more columns than rows is reported.
+        allow : str or list of str, default ()
+            Codes of checks to switch off: "id-like-column", "transposed", "partita-output" (errors),
+            "more-columns-than-rows", "looks-like-features", "all-missing-column", "constant-column" (warnings). See
+            docs/checks.md.
+
+        Returns
+        -------
+        Ensemble
+            Its `notes` repeat the warnings that were issued.
+
+        Raises
+        ------
+        CheckError
+            If a column looks like ids, if the table looks transposed, or if it is output of Partita.
+
+        Examples
+        --------
+        >>> table = {"customer": ["x", "y", "z"], "region": ["n", "s", "s"], "spending": [1, 2, 2]}
+        >>> ensemble = Ensemble.from_labels(table, ids="customer")
+        >>> ensemble.names, ensemble.ids.tolist()
+        (('region', 'spending'), ['x', 'y', 'z'])
         """
+        skipped = allowed(allow)
         found = as_table(table, names, transpose is True)
+        id_name = found.id_name
         if isinstance(ids, str):
+            id_name = ids
             found, ids = found.without(ids)
-        check_orientation(found.rows, len(found.names), transpose)
+        check_names(found.names, skipped)
+        checked_weights = check_weights(weights, found.names)
+        notes = check_shape(found.rows, int((checked_weights > 0).sum()), transpose, skipped)
         checked_ids = check_ids(found.ids if ids is None else ids, found.rows)
         rule = MissingRule.of(missing)
         labels, classes = code_table(found, rule)
         sizes = tuple(len(column) for column in classes)
-        checked_weights = check_weights(weights, found.names)
-        return cls(labels, sizes, found.names, classes, checked_weights, checked_ids, missing=rule)
+        notes += check_columns(found.names, labels, classes, checked_weights, skipped)
+        fields: dict[str, Any] = {"missing": rule, "notes": tuple(notes), "id_name": id_name}
+        return cls(labels, sizes, found.names, classes, checked_weights, checked_ids, **fields)
 
     def __len__(self) -> int:
         return int(self.labels.shape[0])
@@ -138,6 +175,7 @@ class Ensemble(FrozenArrays):
             names=tuple(self.names[j] for j in picks),
             classes=tuple(self.classes[j] for j in picks),
             weights=check_weights(self.weights[picks], [self.names[j] for j in picks]),
+            notes=(),
         )
 
     def with_counts(self, counts: Any) -> "Ensemble":

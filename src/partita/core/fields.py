@@ -1,4 +1,4 @@
-"""Checks of what hard and soft ensembles both carry: names, weights, ids, multiplicities, orientation."""
+"""Checks of what hard and soft ensembles both carry: names, weights, ids, multiplicities."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -102,15 +102,6 @@ def check_counts(counts: Any, rows: int) -> FloatArray:
         row = int(np.argmax(bad))
         raise TableError(f"row {row + 1} has count {array[row]}; counts are finite and above 0")
     return frozen(array)
-
-
-def check_orientation(rows: int, columns: int, transpose: bool | None) -> None:
-    """Refuse a table with far more clusterings than objects, unless the caller has said how it lies."""
-    if transpose is None and columns >= 20 and columns >= 3 * rows:
-        raise TableError(
-            f"this table has {rows} objects (rows) and {columns} clusterings (columns) and looks transposed; say "
-            "transpose=True (--transpose) to turn it, transpose=False (--no-transpose) if it is right as it is"
-        )
 
 
 def fingerprint(kind: str, matrix: NDArray[Any], weights: FloatArray, counts: FloatArray | None) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from partita.core import notebook
+from partita.core.errors import Note
 from partita.core.types import FrozenDict
 
 Rule: TypeAlias = Literal["no structure", "common k", "covariance"]
@@ -105,7 +106,7 @@ class KChoice:
 
     def sentences(self) -> tuple[str, ...]:
         """Return the choice and the remarks as sentences for the notes of a result."""
-        return (f"k = {self.k} was chosen: {self.reason}", *self.notes)
+        return (Note(f"k = {self.k} was chosen: {self.reason}", "k-chosen"), *self.notes)
 
     def __repr__(self) -> str:
         return f"KChoice(k = {self.k}: {self.reason})"

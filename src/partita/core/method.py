@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal
 
+import numpy as np
+
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError, TableError
@@ -106,33 +108,35 @@ def is_several(k: Any) -> bool:
     return isinstance(k, Iterable) and not isinstance(k, (str, bytes))
 
 
-def checked_numbers(ks: Any, rows: int) -> tuple[list[int], list[str]]:
+def checked_numbers(k: Any, rows: int) -> tuple[list[int], list[str]]:
     """Return several numbers of clusters in increasing order, and a note if some were omitted.
 
     Parameters
     ----------
-    ks : range or iterable of int
+    k : range or iterable of int
         Numbers of clusters. Numbers of a `range` above the number of unique rows are omitted with a note; in a list
         they are an error.
     rows : int
         Number of unique rows.
     """
-    if not is_several(ks):
-        raise ParameterError(f"ks={ks!r} is not a list of numbers; give those to try, such as range(2, 11) or [3, 5]")
+    if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+        k = [int(k)]
+    if not is_several(k):
+        raise ParameterError(f"k={k!r} is not a list of numbers; give those to try, such as range(2, 11) or [3, 5]")
     notes = []
-    if isinstance(ks, range):
-        rising = ks if ks.step > 0 else ks[::-1]
+    if isinstance(k, range):
+        rising = k if k.step > 0 else k[::-1]
         if rising and max(abs(rising.start), abs(rising.stop)) > sys.maxsize:
             raise ParameterError(
                 f"k = {rising.start} to {rising[-1]} are more than any table has rows; end the range sooner, such as "
                 "range(2, 11) (--k 2..10)"
             )
         end = bisect_right(rising, rows)
-        ks, beyond = rising[:end], rising[end:]
+        k, beyond = rising[:end], rising[end:]
         if beyond:
             span = f"{beyond[0]}" if len(beyond) == 1 else f"{beyond[0]} to {beyond[-1]}"
             notes = [f"k = {span} omitted: the table has only {rows} unique rows"]
-    wanted = sorted({checked_number(k, rows) for k in ks})
+    wanted = sorted({checked_number(number, rows) for number in k})
     if not wanted:
         raise ParameterError("; ".join([*notes, "no k is left to try; give at least one, not above the distinct rows"]))
     return wanted, notes

@@ -1,6 +1,5 @@
 """ColumnModel: a fitted consensus that can place new objects by the labels they carry."""
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,7 +12,7 @@ from partita.core.confidence import LabelCounts
 from partita.core.counting import column_scores, label_columns
 from partita.core.dirichlet import known_weight
 from partita.core.ensemble import Ensemble
-from partita.core.errors import PartitaWarning
+from partita.core.errors import LikelihoodWarning, Note, UnseenLabelWarning, warn
 from partita.core.likelihood import FAINT, Likelihood
 from partita.core.links import LABELS_ONLY, LINKS, PROBABILITIES, Placed, nearest
 from partita.core.newrows import Clusterings, NewRows, code_rows
@@ -28,6 +27,14 @@ if TYPE_CHECKING:
 
 LOST: Final = 1e-200
 """Below it a row's share of all clusters together is lost in rounding, and is taken among the clusters alone."""
+
+
+def warn_unseen(unseen: int) -> tuple[Note, ...]:
+    """Warn of labels that never occurred in training, and return the warning as a note."""
+    if not unseen:
+        return ()
+    what, are = ("1 label was", "is") if unseen == 1 else (f"{unseen} labels were", "are")
+    return (warn(UnseenLabelWarning(f"{what} never seen in training and {are} treated as missing")),)
 
 
 class Assignment(NamedTuple):
@@ -183,10 +190,10 @@ class ColumnModel(FrozenArrays):
         return sum(map_chunks(part, len(rows)))
 
     def _warned_likelihood(self, table: Any) -> Likelihood:
-        rows = self.encode(table, stacklevel=5)
+        rows = self.encode(table)
         found = self.likelihood(rows, self.assign(rows, membership=False))
         if found.note:
-            warnings.warn(found.note, PartitaWarning, stacklevel=4)
+            warn(LikelihoodWarning(found.note))
         return found
 
     @property
@@ -197,17 +204,10 @@ class ColumnModel(FrozenArrays):
         """New rows under the training codes, and how many of their labels were never seen."""
         return code_rows(table, Clusterings(self.names, self.classes, self.missing))
 
-    def encode(self, table: Any, stacklevel: int = 4) -> AnyEnsemble:
+    def encode(self, table: Any) -> AnyEnsemble:
         """New rows under the training codes, with a warning that counts labels never seen."""
         rows, unseen = self.coded(table)
-        if unseen:
-            which = "1 label was" if unseen == 1 else f"{unseen} labels were"
-            treated = "is" if unseen == 1 else "are"
-            warnings.warn(
-                f"{which} never seen in training and {treated} treated as missing",
-                PartitaWarning,
-                stacklevel=stacklevel,
-            )
+        warn_unseen(unseen)
         return rows
 
     def scores(self, rows: AnyEnsemble) -> FloatArray:

@@ -58,7 +58,8 @@ def code_rows(table: Any, known: Clusterings) -> NewRows:
         places = find_columns(table.names, known)
         columns = [None if p is None else Indexed(table.labels[:, p], table.classes[p]) for p in places]
         rows, unseen = _code_hard(columns, len(table), known)
-        return NewRows(replace(rows, ids=table.ids, multiplicity=table.multiplicity), unseen)
+        rows = replace(rows, ids=table.ids, id_name=table.id_name, multiplicity=table.multiplicity)
+        return NewRows(rows, unseen)
     found = as_table(table)
     places = find_columns(found.names, known)
     columns = [
@@ -158,7 +159,7 @@ def _code_soft(table: SoftEnsemble, known: Clusterings) -> NewRows:
             unseen += int(np.count_nonzero(block[:, ~found].any(axis=1)))
         start += known.sizes[j]
     fields = (known.sizes, known.names, known.classes, np.ones(len(known.names)), table.ids, table.multiplicity)
-    return NewRows(SoftEnsemble(matrix, *fields), unseen)
+    return NewRows(SoftEnsemble(matrix, *fields, id_name=table.id_name), unseen)
 
 
 def _find_memberships(block: FloatArray, values: Any, name: str, classes: tuple[Label, ...]) -> IntArray:

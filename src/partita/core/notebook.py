@@ -18,10 +18,12 @@ MOST_WORDS: Final = 400
 _CELL: Final = "padding:.15em .6em;border-bottom:1px solid rgba(128,128,128,.35);text-align:"
 
 
-def card(thing: Any, parts: Iterable[str]) -> str:
-    """What `repr` tells as a heading, and the parts below it."""
+def card(thing: Any, parts: Iterable[str], lines: Sequence[str] = ()) -> str:
+    """Return the parts under a heading: the given lines, or `repr` of the thing."""
     name, _, said = repr(thing).partition("(")
     head = f"<div><b>{text(name)}</b>: {text(said.removesuffix(')'), MOST_WORDS)}</div>"
+    if lines:
+        head = "".join(f"<div>{text(line, MOST_WORDS)}</div>" for line in lines)
     return f'<div style="line-height:1.4">{head}{"".join(parts)}</div>'
 
 

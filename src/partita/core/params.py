@@ -1,16 +1,16 @@
 """Settings of methods: frozen dataclasses whose fields carry their meaning and their limits."""
 
 import dataclasses
-import difflib
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
 from partita.core.errors import ParameterError
+from partita.core.suggest import arguments, unknown_parameter
 
 P = TypeVar("P")
 
@@ -20,25 +20,28 @@ def setting(default: Any, meaning: str, *, low: float | None = None, high: float
     return dataclasses.field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
 
 
-def build(kind: type[P], given: Mapping[str, Any], owner: str) -> P:
-    """The settings, checked against the types, choices and limits of the dataclass; strings are read as such.
+def build(kind: type[P], given: Mapping[str, Any], owner: str, function: Callable[..., Any] | None = None) -> P:
+    """Return the settings, checked against the types, choices and limits of the dataclass; strings are parsed.
 
-    `owner` names the method in messages.
+    Parameters
+    ----------
+    kind : type
+        The dataclass.
+    given : mapping
+        Values by name.
+    owner : str
+        Name of the method in messages.
+    function : callable, optional
+        The public function that received the values. The message on an unknown name also suggests its arguments.
     """
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # P is a dataclass
     hints = typing.get_type_hints(kind)
     checked = {}
     for name, value in given.items():
         if name not in fields:
-            raise ParameterError(f"{owner} has no parameter {name!r}; {_ways_out(name, list(fields))}")
+            raise unknown_parameter(owner, name, fields, arguments(function) if function else ())
         checked[name] = _checked(value, hints[name], fields[name], owner)
     return kind(**checked)
-
-
-def _ways_out(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    listed = f"it has {', '.join(known)}" if known else "it has none"
-    return f"did you mean {close[0]!r}? {listed}" if close else listed
 
 
 def describe(kind: type[Any]) -> list[dict[str, Any]]:

@@ -72,14 +72,15 @@ def _labels(few: "Ensemble | SoftEnsemble", j: int) -> list[str]:
 
 
 def consensus_html(consensus: "Consensus") -> str:
-    """The clusters with their sizes and confidence, and the notes."""
-    told = [
-        ("seed", None if consensus.recipe is None else consensus.recipe.seed),
+    """Return the clusters with their sizes and confidence, and the notes."""
+    from partita.core.consensus import headline
+
+    facts = [
         ("converged", {True: "yes", False: "no"}.get(consensus.converged)),  # type: ignore[arg-type]  # None is neither
         ("objects without labels", consensus.unknown or None),
     ]
-    parts = [notebook.facts(told), clusters(consensus.labels, consensus.k, consensus.confidence, "confidence")]
-    return notebook.card(consensus, [*parts, notebook.notes(consensus.notes)])
+    parts = [notebook.facts(facts), clusters(consensus.labels, consensus.k, consensus.confidence, "confidence")]
+    return notebook.card(consensus, [*parts, notebook.notes(consensus.notes)], headline(consensus))
 
 
 def clusters(labels: IntArray, k: int, sure: FloatArray | None, what: str) -> str:

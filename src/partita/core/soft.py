@@ -8,12 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core.checks import allowed, check_blocks, check_shape
 from partita.core.coding import Label, MissingRule
 from partita.core.distinct import Distinct, distinct_rows
 from partita.core.ensemble import Ensemble, chosen_places
-from partita.core.errors import LabelError, TableError
+from partita.core.errors import CheckError, LabelError, Note, ParameterError, TableError
 from partita.core.fields import check_counts, check_ids, check_weights, fingerprint
 from partita.core.showing import ensemble_html
+from partita.core.suggest import suggests_names
 from partita.core.tables import as_table, code_table
 from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, frozen, is_sequence, smallest_type
 
@@ -37,8 +39,13 @@ class SoftEnsemble(FrozenArrays):
     weights: FloatArray
     ids: NDArray[Any] | None = None
     multiplicity: FloatArray | None = None
+    notes: tuple[Note, ...] = ()
+    """Findings of the checks of the input, which were issued as warnings."""
+    id_name: str = "id"
+    """Name of the column that held the ids."""
 
     @classmethod
+    @suggests_names
     def from_memberships(
         cls,
         blocks: Mapping[str, Any] | Sequence[Any],
@@ -47,26 +54,35 @@ class SoftEnsemble(FrozenArrays):
         weights: Any = None,
         ids: Any = None,
         missing: Any = None,
+        allow: Any = (),
     ) -> "SoftEnsemble":
         """The only way in for memberships: one (n, k_j) matrix a clustering, or one list of n labels for a hard one.
 
         An all-NaN or all-zero row is unobserved. Other rows must be non-negative and sum to 1 (to within 0.001, so that
-        rounded files pass; they are then scaled to sum to 1). `missing` is as in `Ensemble.from_labels`.
+        rounded files pass; they are then scaled to sum to 1). `missing` and `allow` are as in `Ensemble.from_labels`:
+        a list of labels that are all different is an error, clusterings without labels or with one cluster are
+        reported in a warning.
         """
+        skipped = allowed(allow)
         called, found = _named(blocks, names)
         rule = MissingRule.of(missing)
         parts = [_block(values, name, rule) for values, name in zip(found, called, strict=True)]
         lengths = {len(part) for part, _ in parts}
         if len(lengths) > 1 or lengths == {0}:
             raise TableError(f"the clusterings have {sorted(lengths)} objects; give memberships of the same objects")
+        weights = check_weights(weights, called)
+        used = np.flatnonzero(weights > 0)
+        notes = check_shape(lengths.pop(), len(used), None, skipped)
+        notes += check_blocks([called[j] for j in used], [parts[j][0] for j in used], skipped)
         matrix = np.concatenate([part for part, _ in parts], axis=1)
         return cls(
             frozen(matrix),
             tuple(part.shape[1] for part, _ in parts),
             called,
             tuple(classes for _, classes in parts),
-            check_weights(weights, called),
+            weights,
             check_ids(ids, len(matrix)),
+            notes=tuple(notes),
         )
 
     @classmethod
@@ -82,7 +98,7 @@ class SoftEnsemble(FrozenArrays):
             ensemble.ids,
             ensemble.multiplicity,
         )
-        return cls(matrix, *fields)
+        return cls(matrix, *fields, notes=ensemble.notes, id_name=ensemble.id_name)
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
@@ -145,6 +161,7 @@ class SoftEnsemble(FrozenArrays):
             names=tuple(self.names[j] for j in picks),
             classes=tuple(self.classes[j] for j in picks),
             weights=check_weights(self.weights[picks], [self.names[j] for j in picks]),
+            notes=(),
         )
 
     def harden(self) -> Ensemble:
@@ -155,7 +172,7 @@ class SoftEnsemble(FrozenArrays):
         ]
         labels = np.stack(picks, axis=1).astype(smallest_type(max(self.sizes)))
         fields = (self.sizes, self.names, self.classes, self.weights, self.ids, self.multiplicity)
-        return Ensemble(frozen(labels), *fields)
+        return Ensemble(frozen(labels), *fields, notes=self.notes, id_name=self.id_name)
 
     def rows(self, index: Any) -> "SoftEnsemble":
         """The same clusterings of some of the objects."""
@@ -172,9 +189,26 @@ AnyEnsemble: TypeAlias = Ensemble | SoftEnsemble
 """Hard or soft: what most of the library takes."""
 
 
-def as_ensemble(table: Any) -> Ensemble | SoftEnsemble:
-    """An ensemble as it is; anything else through `Ensemble.from_labels`."""
-    return table if isinstance(table, (Ensemble, SoftEnsemble)) else Ensemble.from_labels(table)
+def as_ensemble(table: Any, **reading: Any) -> Ensemble | SoftEnsemble:
+    """Return an ensemble as it is, and any other table by `Ensemble.from_labels` with the options in `reading`."""
+    if not isinstance(table, (Ensemble, SoftEnsemble)):
+        try:
+            return Ensemble.from_labels(table, **reading)
+        except CheckError as error:
+            if reading:
+                raise
+            raise error.reworded(
+                f"{error}; set these options in partita.Ensemble.from_labels and give its result in place of the table"
+            ) from None
+    given = [
+        name for name, value in reading.items() if value is not None and not (isinstance(value, tuple) and not value)
+    ]
+    if given:
+        raise ParameterError(
+            f"{given[0]}= is an option for reading a table, but an {type(table).__name__} was given; set it in "
+            "Ensemble.from_labels or partita.read"
+        )
+    return table
 
 
 def _named(blocks: Any, names: Any) -> tuple[tuple[str, ...], list[Any]]:

@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -27,6 +27,8 @@ class Table:
     columns: tuple[Any, ...]
     ids: tuple[Any, ...] | None = None
     matrix: NDArray[Any] | None = None
+    id_name: str = "id"
+    """Name of the index of a pandas dataframe."""
 
     @property
     def rows(self) -> int:
@@ -58,7 +60,7 @@ def as_table(table: Any, names: Sequence[str] | None = None, transpose: bool = F
             raise TableError(
                 f"{len(names)} names were given for {len(found.names)} clusterings; give one name a column"
             )
-        found = Table(tuple(map(str, names)), found.columns, found.ids, found.matrix)
+        found = replace(found, names=tuple(map(str, names)))
     _check_different(found.names)
     return found
 
@@ -148,7 +150,9 @@ def _from_frame(frame: Any) -> Table:
         names = list(native.columns)
         _check_different([str(name) for name in names])
         columns = [_arrow_or_list(native[name]) for name in names]
-    return _from_columns([str(name) for name in names], columns, ids)
+    found = _from_columns([str(name) for name in names], columns, ids)
+    name = getattr(index, "name", None)
+    return found if ids is None or name is None else replace(found, id_name=str(name))
 
 
 def _arrow_or_list(column: Any) -> Any:

@@ -1,11 +1,11 @@
 """The data sets of the five papers, as `catalogue.toml` has them; no data folder is looked at."""
 
-import difflib
 import tomllib
 from importlib.resources import files
 from typing import Any, Final
 
 from partita.core.errors import ParameterError
+from partita.core.suggest import did_you_mean
 from partita.datasets.entry import Entry, OpenML
 
 
@@ -38,7 +38,6 @@ def names() -> tuple[str, ...]:
 def entry_of(name: str) -> Entry:
     """The entry of that name."""
     if name not in CATALOGUE:
-        close = difflib.get_close_matches(str(name).lower(), CATALOGUE, n=1)
-        guess = f"did you mean {close[0]!r}? " if close else ""
+        guess = did_you_mean(name, CATALOGUE)
         raise ParameterError(f"no data set is called {name!r}; {guess}there are {', '.join(CATALOGUE)}")
     return CATALOGUE[name]

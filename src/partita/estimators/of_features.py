@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partita.clustering import METHOD, WAY, Clustering
+from partita.core.suggest import suggests_names
 from partita.core.types import IntArray
 
 
@@ -51,6 +52,7 @@ class EnsembleClustering(ClusterMixin, BaseEstimator):
     [1, 0]
     """
 
+    @suggests_names
     def __init__(
         self,
         n_clusters: Any = None,

@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from partita import registry
 from partita.api import consensus
 from partita.core.ensemble import Ensemble
+from partita.core.errors import ParameterError
+from partita.core.suggest import suggests_names
+from partita.core.tables import as_table
 from partita.core.types import FloatArray, IntArray
 
 
@@ -29,33 +32,43 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    method
-        A name from `partita.methods()`; "auto" fits several methods and chooses one.
-    n_clusters
-        The number of clusters, a range or a list of them to choose from; if None, it is chosen as in
-        `partita.consensus`.
-    params
-        The method's own settings, a dictionary.
-    polish
-        Then move objects between clusters while ANMI rises; `predict` is then approximate.
-    missing
-        A label value, or several, that mean unobserved, beside NaN and None.
-    random_state
+    method : str, default "auto"
+        Name of a method, see `partita.methods()`; "auto" fits several methods and chooses one.
+    n_clusters : int, range or list of int, optional
+        Number of clusters, or several to choose from. Default: chosen as in `partita.consensus`.
+    params : dict, optional
+        Parameters of the method.
+    polish : bool, default False
+        Move objects between clusters while the average NMI rises; `predict` is then approximate.
+    missing : label or list of labels, optional
+        Values that mean a missing label, in addition to NaN and None.
+    weights : sequence or mapping of float, optional
+        Weights of the clusterings.
+    ids : str, optional
+        Column of X that holds ids of the objects, which is not used as a clustering.
+    transpose : False or None, default None
+        False confirms that X has one row per object if it has more columns than rows.
+    allow : str or list of str, default ()
+        Codes of checks to switch off; see `Ensemble.from_labels`.
+    random_state : int, RandomState or None, default 0
         Seed of every random choice.
 
     Attributes
     ----------
-    labels_
-        (n,) the consensus, -1 for an object without any label.
-    confidence_
-        (n,) the confidence of each object in its cluster, see `partita.metrics.confidence`.
-    consensus_
-        The whole `Consensus`: confidence, memberships, scores, model, recipe.
+    labels_ : ndarray of shape (n,)
+        Cluster of each object, -1 for an object without any label.
+    confidence_ : ndarray of shape (n,)
+        Confidence of each object in its cluster, see `partita.metrics.confidence`.
+    consensus_ : Consensus
+        The whole result: memberships, scores, notes, model, recipe.
 
+    Examples
+    --------
     >>> ConsensusClustering(n_clusters=2).fit_predict([[0, 1], [0, 1], [3, 2]]).tolist()
     [0, 0, 1]
     """
 
+    @suggests_names
     def __init__(
         self,
         method: str = "auto",
@@ -64,6 +77,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         params: dict[str, Any] | None = None,
         polish: bool = False,
         missing: Any = None,
+        weights: Any = None,
+        ids: str | None = None,
+        transpose: bool | None = None,
+        allow: Any = (),
         random_state: Any = 0,
     ) -> None:
         self.method = method
@@ -71,12 +88,18 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         self.params = params
         self.polish = polish
         self.missing = missing
+        self.weights = weights
+        self.ids = ids
+        self.transpose = transpose
+        self.allow = allow
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "ConsensusClustering":
         """Find the consensus of the columns of X; y is ignored."""
-        table = self._table(X, reset=True)
-        ensemble = Ensemble.from_labels(table, missing=self.missing, transpose=False)
+        if self.transpose:
+            raise ParameterError("transpose=True is not supported, because X has one row per object; give X.T")
+        reading = {name: getattr(self, name) for name in ("missing", "weights", "ids", "transpose", "allow")}
+        ensemble = Ensemble.from_labels(self._table(X, reset=True), **reading)
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(check_random_state(seed).randint(2**31))
@@ -94,23 +117,27 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         least = 2 if reset else 1  # in predict, the number seen in fit is what counts
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_features=least)
 
+    def _new_rows(self, X: Any) -> Any:
+        """Return X for prediction, without the column of ids."""
+        table = self._table(X, reset=False)
+        return table if self.ids is None else as_table(table).without(self.ids)[0]
+
     def predict(self, X: Any) -> IntArray:
         """Consensus labels of new objects, given their labels in the same clusterings."""
         check_is_fitted(self)
-        return self.consensus_.predict(self._table(X, reset=False))
+        return self.consensus_.predict(self._new_rows(X))
 
     @available_if(_has_memberships)
     def predict_proba(self, X: Any) -> FloatArray:
         """Memberships of new objects, given their labels in the same clusterings."""
         check_is_fitted(self)
-        return self.consensus_.predict_proba(self._table(X, reset=False))
+        return self.consensus_.predict_proba(self._new_rows(X))
 
     @available_if(_has_likelihood)
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of objects, given their labels in the same clusterings; y is ignored."""
         check_is_fitted(self)
-        table = self._table(X, reset=False)
-        return self.consensus_.log_likelihood(table) / len(table)
+        return self.consensus_.log_likelihood(self._new_rows(X)) / len(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -42,9 +42,7 @@ class Matched(NamedTuple):
 def ids_of(table: AnyEnsemble, site: str) -> list[str]:
     """The ids of a site's objects, as text."""
     if table.ids is None:
-        raise FederatedError(
-            f"site {site} has no ids, by which its objects are found at other sites; name them (--ids)"
-        )
+        raise FederatedError(f"site {site} has no ids, by which its objects are found at other sites; name them (--id)")
     return [str(value) for value in table.ids.tolist()]
 
 

@@ -1,6 +1,5 @@
 """One short TOML file each for the coordinator and for a site, checked whole before anything begins."""
 
-import difflib
 import math
 import re
 import tomllib
@@ -13,6 +12,7 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_type_hints
 from partita.core.coding import Label, label_key
 from partita.core.errors import FederatedError, FileError, ParameterError
 from partita.core.params import build, setting
+from partita.core.suggest import did_you_mean
 from partita.core.types import FrozenDict
 from partita.federated.messages import Layout, Protocol, Terms, Transport
 
@@ -221,9 +221,7 @@ def _check_keys(kind: type[Any], held: Mapping[str, Any], owner: str) -> None:
     known = [one.name for one in fields(kind)]
     for name in held:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"it may have {', '.join(known)}"
-            raise ParameterError(f"{owner}: {name!r} is unknown; {hint}")
+            raise ParameterError(f"{owner}: {name!r} is unknown; {did_you_mean(name, known)}valid: {', '.join(known)}")
 
 
 def _built(kind: type[C], said: Mapping[str, Any], owner: str) -> C:

@@ -99,12 +99,15 @@ def check_plan(plan: Plan) -> None:
         raise ParameterError(f"transport={plan.transport!r} is not known; give masked, fixed or float")
     if plan.word not in (32, 64) or not isinstance(plan.bits, int) or not 1 <= plan.bits <= plan.word // 2 + 8:
         raise ParameterError(
-            f"{plan.bits} bits of fraction in words of {plan.word}; give 1 to 24 of 32, or 1 to 40 of 64"
+            f"bits={plan.bits} is not allowed with word={plan.word}; give 1 to 24 bits of fraction with word=32, or 1 "
+            "to 40 with word=64"
         )
     if len(plan.sites) < FEWEST and not plan.allow_two_sites:
         raise FederatedError(TWO_SITES.format(sites=len(plan.sites)))
-    if plan.layout == "rows" and (plan.objects != "common" or plan.word != 32):
-        raise ParameterError("objects and word are for columns: rows have objects of their own, and sums of 64 bits")
+    if plan.layout == "rows" and plan.objects != "common":
+        raise ParameterError(f"objects={plan.objects} needs layout=columns; sites that share out rows have no others")
+    if plan.layout == "rows" and plan.word != 32:
+        raise ParameterError(f"word={plan.word} needs layout=columns; omit it: sums over rows always have 64 bits")
     _check_protocol(plan)
     _check_noise(plan)
     method_settings(plan)
@@ -121,46 +124,63 @@ def _check_protocol(plan: Plan) -> None:
     layout, methods = fits[plan.protocol]
     if plan.layout != layout or plan.method not in methods:
         raise ParameterError(
-            f"protocol={plan.protocol} is for {' and '.join(methods)} divided by {layout}; take protocol=sums"
+            f"protocol={plan.protocol} is for {' and '.join(methods)} divided by {layout}; use protocol=sums"
         )
     if plan.protocol == "paper" and (plan.start != "spectral" or plan.settings.get("restarts", 1) != 1):
         raise ParameterError(
-            "protocol=paper begins once, with distributions drawn from the seed; leave start and restarts alone, or "
-            "take protocol=sums"
+            "protocol=paper has one start, with distributions drawn from the seed; use start=spectral and 1 restart, "
+            "or protocol=sums"
         )
 
 
 def _check_noise(plan: Plan) -> None:
-    if not (plan.suppress >= 0 and plan.rho >= 0 and 0 < plan.delta < 1):
-        raise ParameterError("suppress and rho are at least 0 and delta lies between 0 and 1; give such values")
-    if (plan.rho or plan.suppress) and (plan.layout != "rows" or plan.protocol != "sums"):
-        raise ParameterError("noise and suppression are for sums over rows; sites can randomise their labels instead")
+    for name in ("suppress", "rho"):
+        value = getattr(plan, name)
+        if not value >= 0:
+            raise ParameterError(f"{name}={value:g} is out of range; give a number >= 0")
+        if value and (plan.layout != "rows" or plan.protocol != "sums"):
+            raise ParameterError(
+                f"{name}={value:g} needs layout=rows and protocol=sums; sites can randomise their labels instead"
+            )
+    if not 0 < plan.delta < 1:
+        raise ParameterError(f"delta={plan.delta:g} is out of range; give a number between 0 and 1")
     if not plan.rho:
         return
     if plan.method not in ("mm", "bce-vb") or plan.start != "random" or "max_iter" not in plan.settings:
         raise ParameterError(
-            "noise is for mm and bce-vb from start=random, shared out over the rounds of max_iter; give all three"
+            f"rho={plan.rho:g} needs method=mm or method=bce-vb, start=random and a maximum number of iterations, over "
+            "which the noise is distributed; give all of them (--set max_iter=20)"
         )
     if plan.settings.get("restarts", 1) != 1:
-        raise ParameterError("noise is for one run; leave restarts at 1")
+        raise ParameterError(
+            f"rho={plan.rho:g} needs a single run, got {plan.settings['restarts']} restarts; set restarts to 1 "
+            "(--set restarts=1)"
+        )
     if plan.method == "bce-vb" and plan.settings.get("learn_alpha", True):
-        raise ParameterError("with noise alpha cannot be learned: set learn_alpha to false")
+        raise ParameterError(
+            f"rho={plan.rho:g}: alpha cannot be learned from noisy sums; set learn_alpha to false "
+            "(--set learn_alpha=false)"
+        )
 
 
 def method_settings(plan: Plan) -> dict[str, Any]:
     """All settings of the method, checked."""
     if "start" in plan.settings:
         raise ParameterError(
-            "the start is agreed on by all sites; give it beside the method's settings, not among them"
+            f"start is not a setting of {plan.method} in a federated run, because all sites use the same; give "
+            f"start={plan.settings['start']} as a parameter of the run"
         )
     given = dict(plan.settings)
     if plan.layout == "columns" and plan.method == "bce-vb" and given.setdefault("max_inner", 1) != 1:
-        raise ParameterError("divided by columns, each iteration on an object is an exchange: max_inner stays 1")
+        raise ParameterError(
+            "with layout=columns each iteration on an object is an exchange: max_inner stays 1; omit it "
+            "(--set max_inner=1)"
+        )
     lacking = plan.protocol == "sequential" or plan.suppress or plan.rho
     if lacking and "smoothing" in {one.name for one in dataclasses.fields(get(plan.method).Params)}:
         given.setdefault("smoothing", SMOOTHING)
     if given.get("stable"):
-        raise ParameterError("sites do not tell which labels changed; leave stable at 0")
+        raise ParameterError("sites do not report which labels changed; leave stable at 0 (--set stable=0)")
     return dataclasses.asdict(settings.build(get(plan.method).Params, given, plan.method))
 
 

@@ -1,6 +1,7 @@
 """Three hospitals that cluster their patients together: made-up tables, configurations and certificates for a trial."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ from partita.core.errors import FileError
 from partita.core.types import IntArray
 from partita.federated.certs import make_certificates
 from partita.federated.messages import Layout
-from partita.io.writing import replacing
 
 SITES: Final = ("north", "south", "west")
 PATIENTS, CLUSTERS, NOISE, UNKNOWN = 900, 4, 0.25, 0.1
@@ -75,26 +75,33 @@ def patients(seed: int = 0) -> tuple[IntArray, IntArray]:
 
 
 def write_example(folder: Path, layout: Layout, port: int = PORT, seed: int = 0) -> Example:
-    """Tables, TOML files and certificates of the three hospitals and their coordinator."""
+    """Write tables, TOML files and certificates of three hospitals and their coordinator to a new folder.
+
+    The folder appears complete or not at all.
+    """
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise FileError(f"{folder}: exists already; give a new folder")
     texts = {f"{site}.csv": text for site, text in tables(layout, seed).items()}
     texts["coordinator.toml"] = COORDINATOR.format(what=WHAT[layout], layout=layout, k=CLUSTERS, port=port)
     texts |= {f"{site}.toml": SITE.format(site=site, layout=layout, port=port) for site in SITES}
+    above = next(place for place in folder.absolute().parents if place.exists())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".partita-", dir=above) as temporary:
+            new = Path(temporary) / "example"
+            made = make_certificates(new / "certs", SITES)
+            for name, text in texts.items():
+                (new / name).write_bytes(text.encode())
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            if folder.exists():
+                folder.rmdir()
+            new.rename(folder)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made ({error.strerror}); give another folder") from None
-    for name in texts:
-        if (folder / name).exists():
-            raise FileError(f"{folder / name}: exists already; give a new folder")
-    made = make_certificates(folder / "certs", SITES)
-    for name, text in texts.items():
-        with replacing(folder / name) as file:
-            file.write(text.encode())
+        raise FileError(f"{folder}: cannot be written ({error.strerror}); give another folder") from None
     commands = (
         f"partita federate coordinator --config {folder / 'coordinator.toml'}",
         *(f"partita federate site --config {folder / f'{site}.toml'}" for site in SITES),
     )
-    return Example((*(folder / name for name in texts), *(one.path for one in made)), commands)
+    return Example((*(folder / name for name in texts), *(folder / "certs" / one.path.name for one in made)), commands)
 
 
 def tables(layout: Layout, seed: int = 0) -> dict[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from partita import io
+from partita.core.checks import ALL
 from partita.core.consensus import Consensus, usual_notes
 from partita.core.errors import FileError
 from partita.core.recipe import Recipe
@@ -40,12 +41,13 @@ class Party(Generic[R]):
 def local_of(config: SiteConfig, hooks: Hooks) -> Local:
     """What the site holds, read from its files."""
     options = io.ReadOptions(
-        id=config.ids,
+        ids=config.ids,
         columns=config.columns,
         exclude=config.exclude,
         missing=config.missing,
         weights=dict(config.weights) or None,
         one=True,
+        allow=ALL,  # a part of a table may be small and lack labels
     )
     table = io.read(str(config.labels), options)
     unknown = sorted(set(config.declare) - set(table.names))

@@ -72,7 +72,7 @@ def randomise(ensemble: Ensemble, epsilon: float, lots: FloatArray) -> Ensemble:
     K counts the labels of a clustering that could occur, `ensemble.sizes`; all sites must have agreed on them, or the
     number itself tells something. Missing labels stay missing, and a clustering with one label stays as it is.
     """
-    _check_positive("epsilon", epsilon)
+    check_positive("epsilon", epsilon)
     if ensemble.multiplicity is not None:
         raise FederatedError("rows that stand for several objects cannot be randomised; give every object a row")
     labels = np.array(ensemble.labels)
@@ -100,7 +100,7 @@ def lots_of(entropy: int, ensemble: Ensemble, ids: Any) -> FloatArray:
 
 def randomise_cost(epsilon: float, labels: int) -> LabelCost:
     """The cost of `randomise` where objects have at most `labels` known labels."""
-    _check_positive("epsilon", epsilon)
+    check_positive("epsilon", epsilon)
     return LabelCost(epsilon, epsilon * labels)
 
 
@@ -119,8 +119,8 @@ def sensitivity_of(weights: Sequence[float] | FloatArray) -> float:
 
 def noise_scale(sensitivity: float, rounds: int, rho: float) -> float:
     """The standard deviation with which `rounds` releases cost `rho`: rounds * sensitivity^2 / (2 sigma^2)."""
-    _check_positive("rho", rho)
-    _check_positive("sensitivity", sensitivity)
+    check_positive("rho", rho)
+    check_positive("sensitivity", sensitivity)
     if rounds < 1:
         raise ParameterError(f"rounds = {rounds}, but counts are sent at least once; give a number >= 1")
     return sensitivity * math.sqrt(rounds / (2 * rho))
@@ -128,7 +128,7 @@ def noise_scale(sensitivity: float, rounds: int, rho: float) -> float:
 
 def epsilon_of(rho: float, delta: float) -> float:
     """The epsilon that holds at `delta` under rho-zCDP."""
-    _check_positive("rho", rho)
+    check_positive("rho", rho)
     if not 0 < delta < 1:
         raise ParameterError(f"delta = {delta} is not between 0 and 1; 1e-6 is usual")
     return rho + 2 * math.sqrt(rho * math.log(1 / delta))
@@ -155,9 +155,10 @@ def _randomise_column(column: IntArray, size: int, epsilon: float, lots: FloatAr
     column[places] = (column[places] + steps) % size
 
 
-def _check_positive(name: str, value: Any) -> None:
+def check_positive(name: str, value: Any) -> None:
+    """Raise unless the value is a positive, finite number."""
     if not (value > 0 and math.isfinite(value)):
-        raise ParameterError(f"{name} = {value} is not a positive number; give one, smaller for more privacy")
+        raise ParameterError(f"{name}={value} is not a positive number; give one, smaller for more privacy")
 
 
 def why_no_confidence(terms: Terms) -> str:

@@ -97,6 +97,8 @@ def simulate(
     [0, 0, 1, 1]
     """
     ensemble = as_ensemble(table)
+    if randomise is not None:
+        privacy.check_positive("randomise", randomise)
     if (rows is None) == (columns is None):
         raise ParameterError("say how the table is divided: rows=5 or columns=4")
     seed = 0 if plan.seed is None else plan.seed
@@ -199,4 +201,5 @@ def joined(
         model=outcome.model,
         recipe=recipe,
         ids=ensemble.ids,
+        id_name=ensemble.id_name,
     )

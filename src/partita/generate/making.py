@@ -3,7 +3,7 @@
 import dataclasses
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,11 +12,13 @@ import numpy as np
 
 from partita.core import params as settings
 from partita.core.blas import one_thread, openmp_limiter
+from partita.core.checks import MADE
 from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError, ParameterError
 from partita.core.features import Features, as_features
 from partita.core.rng import generator, resolve_seed
 from partita.core.soft import AnyEnsemble, SoftEnsemble
+from partita.core.suggest import arguments, did_you_mean
 from partita.core.threads import map_threads, thread_limit
 from partita.core.types import MISSING, FloatArray, FrozenDict, IntArray
 from partita.generate import clusterers, registry
@@ -50,7 +52,7 @@ def make_ensemble(
     >>> make_ensemble([[0.0], [0.1], [5.0], [5.2]], k=2, members=3)
     Ensemble(4 objects, 3 clusterings of 2 labels)
     """
-    made = Making.of(way, params, seed).on(X, threads)
+    made = Making.of(way, params, seed, make_ensemble).on(X, threads)
     if made.interrupted:
         raise KeyboardInterrupt
     return made.ensemble
@@ -108,13 +110,18 @@ class Making:
     seed: int
 
     @classmethod
-    def of(cls, name: str, params: Mapping[str, Any], seed: int | None) -> "Making":
-        """The way of that name; what neither it nor its base clusterer knows raises."""
+    def of(
+        cls, name: str, params: Mapping[str, Any], seed: int | None, function: Callable[..., Any] | None = None
+    ) -> "Making":
+        """Return the way of that name; a setting that neither it nor its base clusterer has raises.
+
+        The message on such a setting also suggests the arguments of `function`, which received the settings.
+        """
         way = registry.get(name)
         own = {field.name for field in dataclasses.fields(way.Params)}
         options = settings.build(way.Params, {key: value for key, value in params.items() if key in own}, name)
         rest = {key: value for key, value in params.items() if key not in own}
-        bases = _Bases(name, options, rest)
+        bases = _Bases(name, options, rest, arguments(function) if function else ())
         if getattr(options, "complete", False):
             bases.check_placing()
         return cls(name, way, options, bases, resolve_seed(seed))
@@ -159,8 +166,8 @@ def _plain(value: Any) -> Any:
 class _Bases:
     """The base clusterers that were asked for, found before the work so that a mistake ends it at once."""
 
-    def __init__(self, way: str, options: Common, given: Mapping[str, Any]) -> None:
-        self.way, self.soft, self.given = way, options.soft, dict(given)
+    def __init__(self, way: str, options: Common, given: Mapping[str, Any], others: Iterable[str]) -> None:
+        self.way, self.soft, self.given, self.others = way, options.soft, dict(given), others
         self.known = {_key(base): self._found(base) for base in registry.get(way).bases(options)}
 
     def of(self, view: View) -> tuple[Clusterer, Any]:
@@ -189,8 +196,9 @@ class _Bases:
         for key in self.given:
             if key not in known:
                 listed = [field.name for field in dataclasses.fields(registry.get(self.way).Params)]
+                guess = did_you_mean(key, [*self.others, *listed, *known])
                 raise ParameterError(
-                    f"neither {self.way} nor its base clusterer {name} has a parameter {key!r}; "
+                    f"neither {self.way} nor its base clusterer {name} has a parameter {key!r}; {guess}"
                     f"{self.way} has {', '.join(listed)}; {name} has {', '.join(sorted(known)) or 'none'}"
                 )
         return clusterer, settings.build(clusterer.Params, self.given, name)
@@ -265,5 +273,5 @@ def called(views: Sequence[View], way: str) -> list[str]:
 def collected(values: Sequence[Any], names: Sequence[str], ids: Any) -> AnyEnsemble:
     """Labels or memberships, one array a member, as an ensemble."""
     if values[0].ndim == 2:
-        return SoftEnsemble.from_memberships(dict(zip(names, values, strict=True)), ids=ids)
-    return Ensemble.from_labels(np.stack(values, axis=1), names, ids=ids, missing=MISSING, transpose=False)
+        return SoftEnsemble.from_memberships(dict(zip(names, values, strict=True)), ids=ids, allow=MADE)
+    return Ensemble.from_labels(np.stack(values, axis=1), names, ids=ids, missing=MISSING, transpose=False, allow=MADE)

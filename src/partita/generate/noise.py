@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from partita.core.checks import MADE
 from partita.core.columns import code_labels
 from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
@@ -30,7 +31,7 @@ def noisy(labels: Any, members: int, share: float, rng: Generator) -> Ensemble:
         )
         copies.append(copy)
     names = [f"noisy_{place}" for place in range(1, members + 1)]
-    return Ensemble.from_labels(np.stack(copies, axis=1), names, missing=-1, transpose=False)
+    return Ensemble.from_labels(np.stack(copies, axis=1), names, missing=-1, transpose=False, allow=MADE)
 
 
 def check_share(share: float) -> None:

@@ -1,10 +1,10 @@
 """The ways to make ensembles by name: one line each, as strings, so that listing them imports no algorithm."""
 
-import difflib
 import importlib
 from typing import Any
 
 from partita.core.errors import MethodError
+from partita.core.suggest import did_you_mean
 from partita.generate.plans import Way
 
 WAYS: dict[str, str] = {
@@ -23,8 +23,7 @@ WAYS: dict[str, str] = {
 def get(name: str) -> Way:
     """The way of that name."""
     if not isinstance(name, str) or name not in WAYS:
-        close = difflib.get_close_matches(str(name), WAYS, n=1)
-        guess = f"did you mean {close[0]!r}? " if close else ""
+        guess = did_you_mean(name, WAYS)
         raise MethodError(f"no way to make ensembles is called {name!r}; {guess}there are {', '.join(WAYS)}")
     way: Way = importlib.import_module(WAYS[name]).WAY
     return way

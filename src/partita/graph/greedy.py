@@ -24,7 +24,7 @@ from partita.metrics.information import entropy
 
 SLICE: Final = 1 << 21
 """Labels weighed (rows times clusterings times clusters) in one call: a fraction of a second between reports."""
-ABOUT_THE_SEARCH: Final = ("rule", "candidates", "chosen")
+ABOUT_THE_SEARCH: Final = ("rule", "chosen")
 """Details that stay true whatever becomes of the labels."""
 MOST_SWEEPS: Final = 1000
 

@@ -9,6 +9,7 @@ from partita.io.labelling import Labelling, match, read_labels
 from partita.io.models import check_labels, check_model_path, load_model, save_model
 from partita.io.options import ReadOptions
 from partita.io.reading import read
+from partita.io.results import load
 from partita.io.source import naming
 from partita.io.writing import check_place, check_writable, format_of, replacing, write
 
@@ -25,6 +26,7 @@ __all__ = [
     "check_writable",
     "detect_format",
     "format_of",
+    "load",
     "load_model",
     "match",
     "naming",

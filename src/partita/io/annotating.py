@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.core.errors import FileError, MissingExtraError, ParameterError, PartitaError
 from partita.core.fields import check_length
-from partita.io.annotation import Annotation, check_key, confidence_key, is_ours, membership_key
+from partita.io.annotation import Annotation, check_key, figure_keys, is_ours, membership_key
 from partita.io.formats import HDF5_MAGIC, STREAM, check_format, detect_format
 from partita.io.source import checked_path, guarded, naming
 from partita.io.writing import check_place, replacing_path
@@ -72,7 +72,7 @@ class Annotating:
         """
         check_length("the label table", objects, str(self.source), self.rows)
         for name in names:
-            if name in (self.key, confidence_key(self.key)):
+            if name in (self.key, *figure_keys(self.key)):
                 raise ParameterError(
                     f"{name!r} is one of the clusterings, and the result would replace it; choose another --key-added, "
                     f"or leave it out by --exclude {name}"
@@ -106,7 +106,7 @@ def _check_space(path: Path, size: int) -> None:
 def _reserve(path: Path, parts: Annotation) -> None:
     """Take the room for what is added, which HDF5 gives back where it is not needed; without room HDF5 crashes."""
     shares = 0 if parts.membership is None else parts.membership.shape[1]
-    room = _SPARE + 8 * len(parts.codes) * (2 + shares)
+    room = _SPARE + 8 * len(parts.codes) * (4 + shares)
     with path.open("ab") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), file.tell(), room)
@@ -149,9 +149,10 @@ def _checked(file: Any, key: str, overwrite: bool) -> int:
             "anew first: anndata.read_h5ad(old).write_h5ad(new)"
         )
     index = attributes["_index"]
-    if index in (key, confidence_key(key)):
+    if index in (key, *figure_keys(key)):
         raise FileError(f"the observation names are called {index!r} there; choose another --key-added")
-    places = (("obs", key), ("obs", confidence_key(key)), ("obsm", membership_key(key)), ("uns", key))
+    columns = [("obs", name) for name in (key, *figure_keys(key))]
+    places = (*columns, ("obsm", membership_key(key)), ("uns", key))
     taken = [f"{group}[{name!r}]" for group, name in places if group in file and name in file[group]]
     if taken and not overwrite:
         raise FileError(f"holds {' and '.join(taken)} already; choose another --key-added, or say --overwrite")
@@ -185,12 +186,13 @@ def _put(file: Any, parts: Annotation, write_elem: Any, text: Any) -> None:
     order = [str(name) for name in obs.attrs["column-order"]]
     write_elem(obs, parts.key, pandas.Categorical.from_codes(parts.codes, categories=list(parts.categories)))
     added = [parts.key]
-    if parts.confidence is not None:
-        write_elem(obs, parts.confidence_key, np.asarray(parts.confidence))
-        added.append(parts.confidence_key)
-    elif replaced and parts.confidence_key in obs:
-        del obs[parts.confidence_key]
-        order.remove(parts.confidence_key)
+    for name, figures in zip(figure_keys(parts.key), parts.figures.values(), strict=True):
+        if figures is not None:
+            write_elem(obs, name, np.asarray(figures))
+            added.append(name)
+        elif replaced and name in obs:
+            del obs[name]
+            order.remove(name)
     order += [name for name in added if name not in order]
     obs.attrs.create("column-order", np.array(order, dtype=object), dtype=text)
     if parts.membership is not None:

@@ -1,17 +1,19 @@
 """Columns of a consensus in AnnData: labels, confidence, and metadata to reproduce them."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core.checks import FIGURES
 from partita.core.consensus import Consensus
-from partita.core.errors import ParameterError
+from partita.core.errors import Note, ParameterError
 from partita.core.soft import AnyEnsemble
 from partita.core.types import FloatArray, IntArray
-from partita.io.summary import plain
+from partita.io.summary import SCHEMA, plain
 
 MARK: Final = "partita"
 """The entry of `uns[key]["params"]` that tells results of ours: the version that made them."""
@@ -27,17 +29,12 @@ class Annotation:
     """(n,) the place of each label among the categories, -1 where nothing is known."""
     categories: tuple[str, ...]
     """The clusters as text, 0, 1, …"""
-    confidence: FloatArray | None
-    """For `obs`, under `confidence_key`."""
+    figures: Mapping[str, NDArray[Any] | None]
+    """For `obs`, each under `<key>_<name>`: "confidence", "second" and "second_item_consensus"; None if not defined."""
     membership: FloatArray | None
     """For `obsm`, under `membership_key`."""
     told: dict[str, Any]
     """For `uns[key]`: texts, numbers, arrays and dictionaries of such, all of which an .h5ad can hold."""
-
-    @property
-    def confidence_key(self) -> str:
-        """The column of `obs` that holds the confidence."""
-        return confidence_key(self.key)
 
     @property
     def membership_key(self) -> str:
@@ -50,9 +47,9 @@ class Annotation:
         return f"{self.key}_colors"
 
 
-def confidence_key(key: str) -> str:
-    """The column of `obs` that holds the confidence of the result of this name."""
-    return f"{key}_confidence"
+def figure_keys(key: str) -> list[str]:
+    """Return the columns of `obs` that belong to the result of this name, in addition to its labels."""
+    return [f"{key}_{name}" for name in FIGURES]
 
 
 def membership_key(key: str) -> str:
@@ -81,7 +78,7 @@ def annotation(
         key,
         consensus.labels,
         tuple(map(str, range(consensus.k))),
-        consensus.confidence,
+        {name: getattr(consensus, name) for name in FIGURES},
         consensus.membership if membership else None,
         _told(consensus, ensemble, agreement),
     )
@@ -112,14 +109,15 @@ def _told(consensus: Consensus, ensemble: AnyEnsemble | None, agreement: FloatAr
         params |= {} if recipe.made is None else {"made": _storable(recipe.made)}
     if ensemble is not None:
         params |= {"keys": _texts(ensemble.names), "weights": np.array(ensemble.weights)}
-    told: dict[str, Any] = {"params": params, "clusters": consensus.k, "notes": _texts(consensus.notes)}
+    told: dict[str, Any] = {"schema": SCHEMA, "params": params, "clusters": consensus.k}
+    told |= {"notes": _texts(consensus.notes), "note_codes": _texts([Note(note).code for note in consensus.notes])}
     told |= {name: float(value) for name, value in consensus.scores.items() if np.isfinite(value)}
     if agreement is not None:
         told["nmi"] = np.array(agreement)
     return told
 
 
-def _texts(values: tuple[str, ...]) -> NDArray[Any]:
+def _texts(values: Sequence[str]) -> NDArray[Any]:
     return np.array(values, dtype=object)
 
 

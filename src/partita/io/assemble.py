@@ -1,15 +1,17 @@
 """From what a file held to an ensemble, through the checks of the core types."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partita.core.checks import SHAPE, allowed, check_columns, check_shape
 from partita.core.coding import Label, MissingRule, code_indexed, code_integers, refuse_minus_one
 from partita.core.ensemble import Ensemble
-from partita.core.errors import LabelError, TableError
-from partita.core.fields import check_ids, check_orientation, check_weights
+from partita.core.errors import TableError
+from partita.core.fields import check_ids, check_weights
 from partita.core.soft import SoftEnsemble
 from partita.core.tables import Table, as_table, code_table
 from partita.core.types import FloatArray, IntArray, frozen
@@ -18,8 +20,6 @@ from partita.io.raw import Raw, check_several, clusterings, is_soft, select
 from partita.io.values import index_text, memberships
 
 FEW_ROWS = 50_000
-ALL_DIFFERENT_ROWS = 20
-"""From this many rows on, a column of all different values is taken for ids, not for a clustering."""
 
 
 def assemble(raw: Raw, options: ReadOptions) -> Ensemble | SoftEnsemble:
@@ -28,21 +28,39 @@ def assemble(raw: Raw, options: ReadOptions) -> Ensemble | SoftEnsemble:
         raw = raw.turned()
         raw = raw.pick(select(raw.names, range(len(raw.names)), options))
         check_several(raw.names, options)
-    blocks = clusterings(raw.names)
-    check_orientation(raw.rows, len(blocks), options.transpose)
-    ids = id_array(raw.ids, raw.rows)
+    blocks, allow = clusterings(raw.names), allowed(options.allow)
+    weights = check_weights(options.weights, list(blocks))
+    notes = check_shape(raw.rows, int((weights > 0).sum()), options.transpose, allow)
+    ids = id_array(whole_ids(raw.ids) if raw.text else raw.ids, raw.rows)
     hard = [j for j, name in enumerate(raw.names) if not is_soft(name)]
     if len(hard) == len(raw.names):
-        return _hard(raw, options, check_weights(options.weights, raw.names), ids)
-    weights = check_weights(options.weights, list(blocks))
+        ensemble = _hard(raw, options, weights, ids, allow)
+        return replace(ensemble, notes=(*notes, *ensemble.notes), id_name=raw.id_name)
     soft = SoftEnsemble.from_memberships(
-        {name: _block(raw, blocks[name]) for name in blocks if blocks[name][0] not in hard}
+        {name: _block(raw, blocks[name]) for name in blocks if blocks[name][0] not in hard},
+        weights={name: weight for name, weight in zip(blocks, weights, strict=True) if blocks[name][0] not in hard},
+        allow=allow | SHAPE,  # the shape of the whole table has been checked
     )
+    notes += soft.notes
     if not hard:
-        return SoftEnsemble(soft.matrix, soft.sizes, soft.names, soft.classes, weights, ids)
+        return replace(soft, weights=weights, ids=ids, notes=tuple(notes), id_name=raw.id_name)
     picked = raw.pick(hard)
-    labels = SoftEnsemble.from_hard(_hard(picked, options, check_weights(None, picked.names), None))
-    return _mixed(labels, soft, tuple(blocks), weights, ids)
+    weight_of = dict(zip(blocks, weights, strict=True))
+    own = np.array([weight_of[name] for name in picked.names])
+    labels = _hard(picked, options, own, None, allow)
+    mixed = _mixed(SoftEnsemble.from_hard(labels), soft, tuple(blocks), weights, ids)
+    return replace(mixed, notes=(*notes, *labels.notes), id_name=raw.id_name)
+
+
+def whole_ids(ids: Any) -> Any:
+    """Return the ids of a text file as integers if all are written as pandas would write integers, else as they are."""
+    array = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+    if not isinstance(array, pa.Array) or not len(array) or array.null_count:
+        return ids
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return ids
+    whole = pc.all(pc.match_substring_regex(array, r"^(0|-?[1-9][0-9]{0,17})$")).as_py()
+    return array.cast(pa.int64()) if whole else ids
 
 
 def id_array(ids: Any, rows: int) -> Any:
@@ -60,19 +78,15 @@ def id_array(ids: Any, rows: int) -> Any:
     return frozen(array.to_numpy(zero_copy_only=False))
 
 
-def _hard(raw: Raw, options: ReadOptions, weights: FloatArray, ids: Any) -> Ensemble:
+def _hard(raw: Raw, options: ReadOptions, weights: FloatArray, ids: Any, allow: frozenset[str]) -> Ensemble:
     rule = MissingRule.of(options.missing)
     labels, classes = code(raw, rule)
+    notes = check_columns(raw.names, labels, classes, weights, allow)
     for j, (name, values) in enumerate(zip(raw.names, classes, strict=True)):
-        if len(values) == raw.rows >= ALL_DIFFERENT_ROWS:
-            raise LabelError(
-                f"column {name!r}: each of the {raw.rows} rows has another value, so these look like ids, not labels; "
-                f"say id={name!r} (--id {name}) if they are, or leave the column out (--exclude {name})"
-            )
         if not rule.said and "-1" in values:
             raise refuse_minus_one(name, int(np.argmax(labels[:, j] == values.index("-1"))))
     sizes = tuple(len(values) for values in classes)
-    return Ensemble(labels, sizes, raw.names, classes, weights, ids, missing=rule)
+    return Ensemble(labels, sizes, raw.names, classes, weights, ids, missing=rule, notes=tuple(notes))
 
 
 def code(raw: Raw, rule: MissingRule) -> tuple[IntArray, tuple[tuple[Label, ...], ...]]:

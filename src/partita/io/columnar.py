@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from partita.core.errors import FileError, MissingExtraError, PartitaWarning
-from partita.io.annotation import confidence_key, results_in
+from partita.core.errors import DuplicateNamesWarning, FileError, MissingExtraError, warn
+from partita.io.annotation import figure_keys, results_in
 from partita.io.options import ReadOptions
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft, some
 from partita.io.source import Source, guarded
@@ -129,17 +129,14 @@ def observation_names(frame: Any) -> Any:
     if frame.index.is_unique:
         return frame.index.to_numpy()
     twin = frame.index[frame.index.duplicated()][0]
-    warnings.warn(
-        PartitaWarning(f"several observations are called {twin!r}, so that all go by their rows and not by name"),
-        stacklevel=2,
-    )
+    warn(DuplicateNamesWarning(f"several observations are called {twin!r}: objects are matched by row position"))
     return None
 
 
 def earlier_results(source: Source) -> list[str]:
     """The columns of the observations that hold results of ours."""
     found: list[str] = _seen(source, results_in)
-    return [*found, *map(confidence_key, found)]
+    return [*found, *(column for key in found for column in figure_keys(key))]
 
 
 def read_anndata(source: Source) -> tuple[Any, Any, Any]:

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from partita.core.checks import MIN_ID_ROWS
 from partita.core.coding import MissingRule
 from partita.core.draws import Draws
 from partita.core.errors import FileError, LabelError, ParameterError, TableError
 from partita.core.fields import check_ids
 from partita.core.types import MISSING, IntArray
-from partita.io.assemble import ALL_DIFFERENT_ROWS, code, id_array
+from partita.io.assemble import code, id_array
 from partita.io.formats import READABLE, STREAM, TEXT, check_format, detect_format, is_packed
 from partita.io.options import ReadOptions
 from partita.io.raw import Raw, select
@@ -78,14 +79,14 @@ def _with_ids(raw: Raw) -> Raw:
 
 def _check_ids_apart(labels: IntArray, names: tuple[str, ...]) -> None:
     """Refuse a file of which one column alone, all values different, looks like ids."""
-    if len(labels) < ALL_DIFFERENT_ROWS or len(names) < 2:
+    if len(labels) < MIN_ID_ROWS or len(names) < 2:
         return
     different = np.flatnonzero(labels.max(axis=0) == len(labels) - 1)
     if len(different) == 1:
         name = names[int(different[0])]
         raise LabelError(
             f"column {name!r}: each of the {len(labels)} rows has another value, so these look like ids, not a draw; "
-            f"say id={name!r} (--id {name}) if they are, or leave the column out (--exclude {name})"
+            f"say ids={name!r} (--id {name}) if they are, or leave the column out (--exclude {name})"
         )
 
 

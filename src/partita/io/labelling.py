@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita.core.coding import MissingRule
 from partita.core.errors import FileError, TableError
+from partita.core.suggest import suggests_names
 from partita.core.types import MISSING, frozen
 from partita.io.arrays import read_arrays, reference
 from partita.io.assemble import code, id_array
@@ -41,22 +42,23 @@ class Labelling:
         return len(self.values)
 
 
+@suggests_names
 def read_labels(
     path: str | Path,
     column: str | None = None,
-    id: str | None = None,  # noqa: A002  # the words a user would say
+    ids: str | None = None,
     format: str | None = None,  # noqa: A002  # as in `write`
     missing: Any = MISSING,
 ) -> Labelling:
     """One labelling from a file, `-` for standard input; -1 means unobserved there unless `missing` says otherwise.
 
     `column` names it; left out, it is the column `consensus` if there is one (so a file of ours can be read back), else
-    the only column that does not hold ids; in array files the array `gt` or `reference`. `id` names the column of
+    the only column that does not hold ids; in array files the array `gt` or `reference`. `ids` names the column of
     object ids; left out, or absent from a file of ours, it is an unnamed first column, the column before `consensus`,
     or one called `id`.
     """
     with naming(path):
-        raw = _load(open_source(path, format, (*READABLE, "json")), column, id)
+        raw = _load(open_source(path, format, (*READABLE, "json")), column, ids)
         labels, classes = code(raw, MissingRule.of(missing))
         return Labelling(raw.names[0], frozen(_values(labels[:, 0], classes[0])), id_array(raw.ids, raw.rows))
 
@@ -81,7 +83,7 @@ def _load(source: Source, column: str | None, id_name: str | None) -> Raw:
     if source.format == "json":
         return _load_json(source, column)
     if id_name is not None:
-        raise FileError(f"array files hold no ids, so there is no {id_name!r}; leave id= (--id) out")
+        raise FileError(f"array files hold no ids, so there is no {id_name!r}; omit ids= (--id)")
     name, values = reference(read_arrays(source), column)
     return Raw((name,), (values,))
 

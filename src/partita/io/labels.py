@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 from partita.core.coding import Label
 from partita.core.errors import FileError
@@ -27,6 +28,7 @@ KINDS: Final = {
     "datetime": Kind(datetime, datetime.isoformat, datetime.fromisoformat),
     "time": Kind(time, time.isoformat, time.fromisoformat),
     "decimal": Kind(Decimal, str, Decimal),
+    "uuid": Kind(UUID, str, UUID),
 }
 
 

@@ -5,10 +5,8 @@ An NPZ archive of `bias` (m,), `tables` (t, m), those of `strength`, `reference`
 values, recipe and whether the model is approximate.
 """
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +20,14 @@ from partita.core.model import ColumnModel
 from partita.core.recipe import Recipe
 from partita.core.soft import SoftEnsemble
 from partita.core.types import FloatArray, FrozenDict, IntArray
-from partita.io.formats import STREAM
+from partita.io.archive import MODEL, check_archive_path, checked, need, read_archive, write_archive
 from partita.io.labels import read_back, written
-from partita.io.source import Source, checked_path, guarded, naming
+from partita.io.source import naming
 from partita.io.summary import plain_recipe
-from partita.io.writing import check_place, replacing
 from partita.kernels.scores import IMPOSSIBLE
 
-FORMAT: Final = "partita model"
 VERSION: Final = 2
 ARRAYS: Final = ("bias", "tables", "strength", "reference", "weights", "shares", "centers", "counts")
-ABOUT: Final = "about"
 LOGARITHMS: Final = (1e4 * IMPOSSIBLE, 1e-9)
 """Between these lie logarithms of probabilities, also of those that are 0 and of those that count several times."""
 RANGES: Final[dict[str, dict[str, tuple[float, float]]]] = {
@@ -46,8 +41,6 @@ SLACK: Final = 1e-6
 LIGHTEST: Final = 1e-300
 """Below this weight of a clustering, the chances of its labels are lost in rounding."""
 
-T = TypeVar("T")
-
 
 def save_model(result: Consensus | ColumnModel, path: str | Path) -> None:
     """Write the model of a result, or a model itself, to a file (by custom .npz) that `load_model` reads.
@@ -59,11 +52,8 @@ def save_model(result: Consensus | ColumnModel, path: str | Path) -> None:
     if not isinstance(model, ColumnModel):
         raise MethodError(f"{_whose(result)}; use the result of partita.consensus")
     with naming(path):
-        _check_place(path)
-        about = np.array(json.dumps(_about(model), allow_nan=False).encode("ascii"))
-        arrays = {name: value for name, value in _arrays(model).items() if value is not None}
-        with replacing(Path(path)) as file:
-            np.savez(file, **{ABOUT: about}, **arrays)  # type: ignore[arg-type]  # the stubs take arrays for allow_pickle
+        check_archive_path(path, MODEL)
+        write_archive(path, MODEL, _about(model), _arrays(model))
 
 
 def load_model(path: str | Path) -> ColumnModel:
@@ -78,23 +68,22 @@ def load_model(path: str | Path) -> ColumnModel:
     [1]
     """
     with naming(path):
-        source = Source("npz", checked_path(path))
-        with source.open() as file:
-            magic = file.read(2)
-        if magic != b"PK":
-            raise FileError(f"is no model of Partita, or its beginning is damaged; {WAY_OUT}")
-        arrays = guarded(lambda: _read(source), "a model")
-        about = _checked(lambda: _read_about(arrays))
-        return _checked(lambda: _model(arrays, about))
+        about, arrays = read_archive(path, MODEL)
+        _check_about(about)
+        return checked(lambda: _model({name: arrays[name] for name in ARRAYS if name in arrays}, about), MODEL)
 
 
-WAY_OUT: Final = "make it again with save_model (--save-model)"
+def check_model(model: ColumnModel) -> None:
+    """Raise an `InconsistentError` if no fit can have produced this model."""
+    about = _about(model)
+    _check_about(about)
+    _model(_arrays(model), about)
 
 
 def check_model_path(path: Any) -> None:
     """Refuse, before long work, a path to which no model could be written."""
     with naming(path):
-        _check_place(path)
+        check_archive_path(path, MODEL)
 
 
 def check_labels(ensemble: Ensemble | SoftEnsemble) -> None:
@@ -108,28 +97,22 @@ def _written(name: str, classes: tuple[Label, ...]) -> list[Any]:
     return [written(value, f"clustering {name!r}") for value in classes]
 
 
-def _check_place(path: Any) -> None:
-    if str(path) == STREAM:
-        raise FileError("a model is written to a file, not to standard output; give a path such as model.npz")
-    check_place(checked_path(path))
-
-
 def _whose(result: Any) -> str:
     if not isinstance(result, Consensus):
         return f"a {type(result).__name__} is no result of partita.consensus"
     return "this consensus has no model"
 
 
-def _arrays(model: ColumnModel) -> dict[str, FloatArray | None]:
+def _arrays(model: ColumnModel) -> dict[str, FloatArray]:
     counts = np.ascontiguousarray(np.concatenate(model.counts, axis=1).T) if model.counts else None
     plain = {name: getattr(model, name) for name in ARRAYS if name not in ("tables", "counts")}
-    return plain | {"tables": model.stacked, "counts": counts}
+    arrays = plain | {"tables": model.stacked, "counts": counts}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _about(model: ColumnModel) -> dict[str, Any]:
     values = sorted((value for _, value in model.missing.values), key=lambda value: (type(value).__name__, repr(value)))
     return {
-        "format": FORMAT,
         "version": VERSION,
         "method": model.recipe.method if model.recipe else None,
         "link": model.link,
@@ -141,43 +124,23 @@ def _about(model: ColumnModel) -> dict[str, Any]:
     }
 
 
-def _read(source: Source) -> dict[str, NDArray[Any]]:
-    with source.open() as file, np.load(file, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in (*ARRAYS, ABOUT) if name in arrays.files}
-
-
-def _checked(read: Callable[[], T]) -> T:
-    """What a reader returns; values that are not what they should be become one error."""
-    try:
-        return read()
-    except FileError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:160]
-        raise FileError(f"is a damaged model ({type(error).__name__}: {reason}); {WAY_OUT}") from None
-
-
-def _read_about(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    text = arrays.get(ABOUT)
-    about = json.loads(text.item()) if text is not None and text.dtype.kind == "S" and text.ndim == 0 else None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise FileError(f"is no model of Partita; {WAY_OUT}")
+def _check_about(about: dict[str, Any]) -> None:
+    """Raise a `FileError` if this version of Partita cannot read the model."""
     version = about.get("version")
     if type(version) is not int or version != VERSION:
-        raise FileError(f"is a model of version {version!r:.20}, this Partita reads version {VERSION}; {WAY_OUT}")
+        raise FileError(f"is a model of version {version!r:.20}, this Partita reads version {VERSION}; {MODEL.way_out}")
     if about.get("link") not in list(LINKS):
         raise FileError(
             f"is a model with the link {about.get('link')!r:.40}, which this Partita lacks; install a newer one"
         )
-    return about
 
 
 def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnModel:
     names, classes = about["names"], about["classes"]
-    _need(isinstance(names, list) and all(isinstance(name, str) for name in names), "names")
-    _need(0 < len(names) == len(set(names)) == len(classes), "names and classes")
+    need(isinstance(names, list) and all(isinstance(name, str) for name in names), "names")
+    need(0 < len(names) == len(set(names)) == len(classes), "names and classes")
     labels = tuple(tuple(map(read_back, values)) for values in classes)
-    _need(all(len(set(map(label_key, values))) == len(values) for values in labels), "classes")
+    need(all(len(set(map(label_key, values))) == len(values) for values in labels), "classes")
     clusters, places = len(arrays["bias"]), np.cumsum([len(values) for values in labels])
     width = len(arrays["centers"]) if "centers" in arrays else clusters
     width = arrays["shares"].shape[-1] if "shares" in arrays else width
@@ -191,14 +154,14 @@ def _model(arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> ColumnMode
         "centers": (width, clusters),
         "counts": (int(places[-1]), width),
     }
-    _need(("centers" in arrays) == (about["link"] == "nearest"), "centers")
+    need(("centers" in arrays) == (about["link"] == "nearest"), "centers")
     for name, array in arrays.items():
-        _need(name == ABOUT or (array.dtype == np.float64 and array.shape == shapes[name] and array.size > 0), name)
+        need(array.dtype == np.float64 and array.shape == shapes[name] and array.size > 0, name)
     _check_values(arrays, about["link"])
     _check_sums(arrays, about["link"], places)
     missing = about["missing"]
-    _need(missing is None or isinstance(missing, list), "missing values")
-    _need(isinstance(about["approximate"], bool), "approximate")
+    need(missing is None or isinstance(missing, list), "missing values")
+    need(isinstance(about["approximate"], bool), "approximate")
     counts = np.split(np.ascontiguousarray(arrays["counts"].T), places[:-1], axis=1) if "counts" in arrays else ()
     return ColumnModel(
         arrays["bias"],
@@ -224,15 +187,15 @@ def _check_values(arrays: dict[str, NDArray[Any]], link: str) -> None:
     """All numbers are finite, but for clusters that nothing can reach, and such as the link can work with."""
     for name, array in arrays.items():
         if name == "bias":
-            _need(not np.isnan(array).any() and array.max() < np.inf and np.isfinite(array).any(), name)
-            _need(link == "best" or bool(np.isfinite(array).all()), name)
-        elif name != ABOUT:
-            _need(bool(np.isfinite(array).all()), name)
+            need(not np.isnan(array).any() and array.max() < np.inf and np.isfinite(array).any(), name)
+            need(link == "best" or bool(np.isfinite(array).all()), name)
+        else:
+            need(bool(np.isfinite(array).all()), name)
         if name in RANGES.get(link, {}):
             low, high = RANGES[link][name]
-            _need(bool((array >= low).all() and (array <= high).all()), name)
+            need(bool((array >= low).all() and (array <= high).all()), name)
         if name in ("weights", "shares", "counts"):
-            _need(bool((array >= 0).all() and array.any()), name)
+            need(bool((array >= 0).all() and array.any()), name)
 
 
 def _check_sums(arrays: dict[str, NDArray[Any]], link: str, places: IntArray) -> None:
@@ -242,19 +205,19 @@ def _check_sums(arrays: dict[str, NDArray[Any]], link: str, places: IntArray) ->
     """
     weights, shares = arrays.get("weights"), arrays.get("shares")
     with np.errstate(over="ignore"):
-        _need(weights is None or bool(weights.mean() <= 1 + SLACK), "weights")
-        _need(shares is None or bool((shares.sum(axis=1) <= 1 + SLACK).all()), "shares")
+        need(weights is None or bool(weights.mean() <= 1 + SLACK), "weights")
+        need(shares is None or bool((shares.sum(axis=1) <= 1 + SLACK).all()), "shares")
     if link not in PROBABILITIES:
         return
-    _need(weights is not None, "weights")
+    need(weights is not None, "weights")
     assert weights is not None
     if link == "softmax":
-        _need(bool(abs(np.exp(arrays["bias"]).sum() - 1) <= SLACK), "bias")
+        need(bool(abs(np.exp(arrays["bias"]).sum() - 1) <= SLACK), "bias")
     for weight, table in zip(weights, np.split(arrays["tables"], places[:-1]), strict=True):
         if weight > LIGHTEST:
             with np.errstate(over="ignore"):
                 chances = np.exp(table / weight if link == "softmax" else table)
-            _need(bool((chances.sum(axis=0) <= 1 + SLACK).all()), "tables")
+            need(bool((chances.sum(axis=0) <= 1 + SLACK).all()), "tables")
 
 
 def _recipe(found: Any) -> Recipe | None:
@@ -264,11 +227,6 @@ def _recipe(found: Any) -> Recipe | None:
     frozen_parts = {"params": FrozenDict(found["params"]), "made": None if made is None else FrozenDict(made)}
     recipe = Recipe(**found | frozen_parts)
     texts = (recipe.method, recipe.version, recipe.fingerprint)
-    _need(all(isinstance(text, str) for text in texts) and type(recipe.seed) is int, "recipe")
-    _need(recipe.k is None or type(recipe.k) is int, "recipe")
+    need(all(isinstance(text, str) for text in texts) and type(recipe.seed) is int, "recipe")
+    need(recipe.k is None or type(recipe.k) is int, "recipe")
     return recipe
-
-
-def _need(holds: bool, what: str) -> None:
-    if not holds:
-        raise FileError(f"is a damaged model: its {what} cannot be right; {WAY_OUT}")

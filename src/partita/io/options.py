@@ -10,7 +10,7 @@ class ReadOptions:
 
     format: str | None = None
     """csv, tsv, parquet, npy, npz, mat or h5ad; left out, the suffix (on standard input the first bytes) tells."""
-    id: str | None = None
+    ids: str | None = None
     """The column that holds the object ids; left out, an unnamed first column does."""
     columns: tuple[str, ...] = ()
     """Names or shell patterns (`leiden_*`) of the clusterings to take; left out, all."""
@@ -24,5 +24,7 @@ class ReadOptions:
     """True when clusterings stand in rows; left out, a table far wider than long is refused."""
     header: bool | None = None
     """Whether a text file begins with column names; left out, a first row of numbers is refused."""
+    allow: Any = ()
+    """Codes of checks to switch off; see `Ensemble.from_labels`."""
     one: bool = False
     """Whether one clustering is enough; left out, it is refused."""

@@ -38,13 +38,20 @@ def part_path(folder: Path, number: int) -> Path:
 
 
 def labels_table(
-    labels: IntArray, confidence: FloatArray | None, membership: FloatArray | None, ids: Any, id_name: str
+    labels: IntArray,
+    confidence: FloatArray | None,
+    second: tuple[IntArray, FloatArray] | None,
+    membership: FloatArray | None,
+    ids: Any,
+    id_name: str,
 ) -> pa.Table:
-    """Rows of a result as `partita.io.write` names its columns."""
+    """Return rows of a result with the columns of `result_table.result_columns`."""
     columns = {} if ids is None else {id_name: ids if isinstance(ids, (pa.Array, pa.ChunkedArray)) else column(ids)}
     columns[CONSENSUS] = pa.array(labels)
     if confidence is not None:
         columns["confidence"] = column(confidence)
+    if second is not None:
+        columns |= {"second": column(second[0]), "second_item_consensus": column(second[1])}
     if membership is not None:
         columns |= {f"{CONSENSUS}:{j}": column(shares) for j, shares in enumerate(membership.T)}
     return pa.table(columns)

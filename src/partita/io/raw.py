@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from partita.core.checks import allowed, check_names
 from partita.core.errors import FileError, TableError
 from partita.io.options import ReadOptions
 
@@ -26,6 +27,7 @@ class Raw:
     empty: int | None = None
     """The value of an empty cell in an integer `matrix`."""
     ids: Any = None
+    id_name: str = "id"
     text: bool = False
     """Whether strings that are numbers mean numbers, as in a text file."""
     header: bool = True
@@ -81,8 +83,8 @@ def some(names: Sequence[str]) -> str:
 def choose(names: Sequence[str], row_names: int | None, options: ReadOptions) -> Choice:
     """Which columns hold the ids and the clusterings; `row_names` is an id column that the file itself marks."""
     ids = row_names
-    if options.id is not None:
-        ids = place_of(options.id, names)
+    if options.ids is not None:
+        ids = place_of(options.ids, names)
     labels = [j for j in range(len(names)) if j not in (ids, row_names)]
     if not labels:
         raise FileError("holds ids and nothing else; give one column a clustering")
@@ -103,6 +105,7 @@ def select(names: Sequence[str], places: Sequence[int], options: ReadOptions) ->
     asked = _matching(names, places, options.columns, "columns") if options.columns else set(places)
     left_out = _matching(names, places, options.exclude, "exclude")
     kept = tuple(j for j in places if j in asked and j not in left_out)
+    check_names([names[j] for j in kept], allowed(options.allow))
     if not kept:
         raise FileError("no clustering is left; choose fewer columns to leave out")
     seen: dict[str, int] = {}

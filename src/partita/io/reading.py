@@ -1,6 +1,7 @@
 """read: a label file as an ensemble."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from partita.core.ensemble import Ensemble
@@ -26,7 +27,8 @@ def read(path: str | Path, options: ReadOptions = ReadOptions()) -> Ensemble | S
     if not isinstance(path, (str, os.PathLike)):
         raise FileError(f"{type(path).__name__} is not a path; give the name of a file, or - for standard input")
     with naming(path):
-        return assemble(load(open_source(path, options.format, READABLE), options), options)
+        raw = load(open_source(path, options.format, READABLE), options)
+        return assemble(raw if options.ids is None else replace(raw, id_name=options.ids), options)
 
 
 def load(source: Source, options: ReadOptions) -> Raw:

@@ -59,7 +59,7 @@ def naming(path: str | Path, stream: str = "standard input") -> Iterator[None]:
     try:
         yield
     except PartitaError as error:
-        raise type(error)(f"{shown}: {error}") from error.__cause__
+        raise error.at(shown) from error.__cause__
     except BrokenPipeError:  # nobody reads on: not a fault of the file
         raise
     except FileNotFoundError:

@@ -3,14 +3,18 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from partita.core.consensus import Consensus
+from partita.core.errors import note_records
 from partita.core.recipe import Recipe
+
+SCHEMA: Final = 1
+"""Version of the columns, the JSON and the metadata of results; it changes if a name or its meaning changes."""
 
 
 def summary(consensus: Consensus, membership: bool) -> dict[str, Any]:
@@ -20,15 +24,22 @@ def summary(consensus: Consensus, membership: bool) -> dict[str, Any]:
         objects["id"] = plain(id_list(consensus.ids).to_pylist())
     objects["consensus"] = consensus.labels.tolist()
     objects["confidence"] = plain(consensus.confidence)
+    if consensus.second is not None:
+        objects["second"] = plain(consensus.second)
+        objects["second_item_consensus"] = plain(consensus.second_item_consensus)
     if membership and consensus.membership is not None:
         objects["membership"] = plain(consensus.membership)
     return {
+        "schema": SCHEMA,
+        "fingerprint": None if consensus.recipe is None else consensus.recipe.fingerprint,
         "recipe": recipe_of(consensus),
         "k": consensus.k,
         "k_asked": consensus.k_asked,
         "k_choice": None if consensus.k_choice is None else plain(consensus.k_choice.as_record()),
         "scores": plain(consensus.scores),
-        "notes": list(consensus.notes),
+        "agreement": plain(consensus.agreement),
+        "candidates": plain(consensus.candidates),
+        "notes": note_records(consensus.notes),
         "converged": plain(consensus.converged),
         "trace": plain(consensus.trace),
         "detail": detail_of(consensus),
@@ -105,4 +116,6 @@ def id_list(ids: Any) -> pa.Array:
         array = pa.array(ids)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         array = pa.array([str(value) for value in ids.tolist()])
+    if pa.types.is_nested(array.type):
+        return pa.array([str(value) for value in ids.tolist()])
     return array.cast(pa.string()) if pa.types.is_binary(array.type) or pa.types.is_nested(array.type) else array

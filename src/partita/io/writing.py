@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
@@ -23,11 +22,10 @@ import pyarrow.parquet as pq
 from partita.core.consensus import Consensus
 from partita.core.errors import FileError
 from partita.io.formats import STREAM, TEXT, WRITABLE, check_format, detect_format, is_packed
-from partita.io.labelling import CONSENSUS
+from partita.io.result_table import metadata, result_tables
 from partita.io.source import naming
-from partita.io.summary import column, id_list, recipe_of, summary
+from partita.io.summary import summary
 
-_METADATA_KEY = b"partita"
 ROWS_AT_A_TIME = 1 << 16
 
 
@@ -36,12 +34,26 @@ def write(
     path: str | Path,
     format: str | None = None,  # noqa: A002  # the word a user would say
     membership: bool = True,
-    id_name: str = "id",
+    id_name: str | None = None,
 ) -> None:
-    """Write labels, confidence and memberships as CSV, TSV (also .gz), Parquet or JSON; `-` is standard output.
+    """Write the columns of a result to a file, which appears whole or not at all.
 
-    The columns are the ids (called `id_name`) if there are any, `consensus`, `confidence`, and `consensus:0`, … when
-    there are memberships and `membership` is true. The file appears whole or not at all.
+    Parameters
+    ----------
+    consensus : Consensus
+        The result.
+    path : path
+        A name that ends in .csv, .tsv, .json (each also .gz) or .parquet; "-" is standard output.
+    format : str, optional
+        "csv", "tsv", "parquet" or "json". Default: the ending of the name.
+    membership : bool, default True
+        Include the memberships as columns `consensus:0`, `consensus:1`, …
+    id_name : str, optional
+        Name of the column of ids. Default: its name in the input, or "id".
+
+    See Also
+    --------
+    Consensus.save : writes the whole result with its model, to be read by `partita.load`.
     """
     with naming(path, "standard output"):
         chosen = _format(path, format)
@@ -107,43 +119,15 @@ def check_place(path: Path) -> None:
             ) from None
 
 
-def _writer(consensus: Consensus, kind: str, membership: bool, id_name: str) -> Callable[[IO[bytes]], None]:
+def _writer(consensus: Consensus, kind: str, membership: bool, id_name: str | None) -> Callable[[IO[bytes]], None]:
     """What puts the result into an open file."""
     if kind == "json":
         return lambda file: _write_json(consensus, membership, file)
-    if consensus.ids is not None and id_name in _column_names(consensus, membership):
-        raise FileError(
-            f"the id column cannot be called {id_name!r}, which is a column of the result; give another name"
-        )
-    parts = partial(_parts, consensus, membership, id_name)
+    tables = result_tables(consensus, membership, id_name, ROWS_AT_A_TIME)
+    first = next(tables)  # raises before the file is opened
     if kind in TEXT:
-        return lambda file: write_text(parts(), "\t" if kind == "tsv" else ",", file)
-    notes = {_METADATA_KEY: json.dumps(recipe_of(consensus), allow_nan=False).encode()}
-    return lambda file: write_parquet(parts(), notes, file)
-
-
-def _column_names(consensus: Consensus, membership: bool) -> list[str]:
-    shares = consensus.membership if membership else None
-    blocks = [] if shares is None else [f"{CONSENSUS}:{j}" for j in range(shares.shape[1])]
-    candidates = [f"candidate {name}" for name in consensus.candidate_labels]
-    return [CONSENSUS, *(["confidence"] if consensus.confidence is not None else []), *blocks, *candidates]
-
-
-def _parts(consensus: Consensus, membership: bool, id_name: str) -> Iterator[pa.Table]:
-    """The result in pieces of rows, so that a large one is never held twice."""
-    ids = None if consensus.ids is None else id_list(consensus.ids)
-    for start in range(0, max(len(consensus), 1), ROWS_AT_A_TIME):
-        rows = slice(start, start + ROWS_AT_A_TIME)
-        columns: list[Any] = [column(consensus.labels[rows])]
-        if consensus.confidence is not None:
-            columns.append(column(consensus.confidence[rows]))
-        if membership and consensus.membership is not None:
-            columns += [column(shares) for shares in consensus.membership[rows].T]
-        columns += [column(labels[rows]) for labels in consensus.candidate_labels.values()]
-        names = _column_names(consensus, membership)
-        if ids is not None:
-            columns, names = [ids[rows], *columns], [id_name, *names]
-        yield pa.Table.from_arrays(columns, names=names)
+        return lambda file: write_text(chain([first], tables), "\t" if kind == "tsv" else ",", file)
+    return lambda file: write_parquet(chain([first], tables), metadata(consensus), file)
 
 
 def write_parquet(parts: Iterator[pa.Table], notes: dict[bytes, bytes], file: IO[bytes]) -> None:

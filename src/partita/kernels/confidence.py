@@ -211,3 +211,69 @@ def confidence_of_memberships(
             out[i] = geometric_confidence(own, known, n_clusters, sums, touched, n)
         else:
             sums[:] = 0.0
+
+
+@kernel
+def second_of_labels(
+    labels: Array,
+    codes: Array,
+    offsets: Array,
+    cells: Array,
+    totals: Array,
+    nearest: Array,
+    best: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Write the nearest other cluster of label rows start..stop-1, and their item consensus with it.
+
+        IC(i, h) = sum_j w_j N_j[h, y_ij] / sum_j w_j N_j[h]      over the clusterings j that know row i
+
+    ==============  ====================  =====================================================
+    symbol          name                  shape
+    ==============  ====================  =====================================================
+    y_ij            labels[i, j]          (n, r) codes, -1 where missing
+    w_j N_j[h, l]   cells[o_j + l, h]     (t, k) weighted objects of cluster h with label l
+    w_j N_j[h]      totals[j, h]          (r, k) weighted objects of cluster h known in j
+    own cluster     codes[i]              (n,) -1 if the row has none
+    argmax, max     nearest[i], best[i]   (n,) over h other than codes[i]; -1 and NaN if none
+    ==============  ====================  =====================================================
+    """
+    r, k = totals.shape
+    # the denominator of rows without missing labels is the same for all
+    complete = np.zeros(k)
+    for j in range(r):
+        for h in range(k):
+            complete[h] += totals[j, h]
+    above, known = np.empty(k), np.empty(k)
+    for i in range(start, stop):
+        nearest[i], best[i] = -1, np.nan
+        if codes[i] < 0:
+            continue
+        # numerators: one table row per known label
+        above[:] = 0.0
+        missing = 0
+        for j in range(r):
+            label = labels[i, j]
+            if label < 0:
+                missing += 1
+            else:
+                place = offsets[j] + label
+                for h in range(k):
+                    above[h] += cells[place, h]
+        if missing:
+            known[:] = 0.0
+            for j in range(r):
+                if labels[i, j] >= 0:
+                    for h in range(k):
+                        known[h] += totals[j, h]
+        below = known if missing else complete
+        # the largest ratio over the other clusters, ties to the lowest number
+        place, most = -1, -1.0
+        for h in range(k):
+            if h != codes[i] and below[h] > 0.0:
+                share = above[h] / below[h]
+                if share > most:
+                    place, most = h, share
+        if place >= 0:
+            nearest[i], best[i] = place, most

@@ -10,6 +10,7 @@ from partita.core.consensus import Consensus
 from partita.core.fields import places_of
 from partita.core.progress import steps
 from partita.core.soft import AnyEnsemble, as_ensemble
+from partita.core.suggest import suggests_names
 from partita.core.threads import thread_limit
 from partita.core.types import FloatArray, FrozenArrays
 from partita.metrics.clusterings import Agreement, Influence, clustering_agreement, influence
@@ -40,6 +41,7 @@ class Diagnostics(FrozenArrays):
     """Margin of each object, and which objects are misplaced or outliers."""
 
 
+@suggests_names
 def diagnose(ensemble: Any, consensus: Any, *, seed: int | None = 0, threads: int | None = None) -> Diagnostics:
     """Every diagnostic of a consensus, in time linear in the objects and without a matrix of all pairs.
 

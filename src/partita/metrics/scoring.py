@@ -1,19 +1,23 @@
 """Agreement, confidence and a model that predicts, for the labels of any method."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from partita.core.consensus import Consensus
+from partita.core.consensus import Consensus, restore
 from partita.core.counting import unit_weights
 from partita.core.ensemble import Ensemble
 from partita.core.model import ColumnModel
-from partita.core.soft import SoftEnsemble
-from partita.core.types import FloatArray, FrozenDict
+from partita.core.prepare import Prepared
+from partita.core.soft import AnyEnsemble, SoftEnsemble
+from partita.core.types import MISSING, FloatArray, FrozenDict
 from partita.metrics.confidence import label_counts
-from partita.metrics.contingency import ensemble_tables
+from partita.metrics.contingency import Contingency, ensemble_tables
 from partita.metrics.ensemble import anmi_of
+from partita.metrics.information import nmi_of
+from partita.metrics.items import item_consensus
 
 PREDICT_AGREEMENT: Final = "predict agreement"
 """Key in `Consensus.detail`: share of the training objects to which `predict` gives their label."""
@@ -24,7 +28,7 @@ LOW_AGREEMENT: Final = 0.9
 
 
 def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble, by_estimate: bool = False) -> Consensus:
-    """Add ANMI, confidence and a model with training counts to a method's result for the rows of `ensemble`.
+    """Add ANMI, confidence, second cluster and a model with training counts to a result for the rows of `ensemble`.
 
     A result without a model gets an approximate one (see `vote_model`). If the model may give training objects another
     label than the method did, because it is approximate or predicts `by_estimate`, the agreement is measured. Where the
@@ -49,14 +53,46 @@ def scored(result: Consensus, ensemble: Ensemble | SoftEnsemble, by_estimate: bo
         agreement = float(np.average(same, weights=ensemble.counts))
         detail[PREDICT_AGREEMENT] = agreement
         notes += agreement_notes(agreement)
+    items = item_consensus(ensemble, result.labels)
     return replace(
         result,
+        agreement=agreement_of(tables, ensemble),
+        second=items.nearest,
+        second_item_consensus=items.other,
         confidence=found.confidence(ensemble, result.labels, counted=True),
         model=model,
         scores=FrozenDict({**result.scores, "anmi": anmi_of(tables, ensemble.weights)}),
         detail=FrozenDict(detail),
         notes=notes,
     )
+
+
+def agreement_of(tables: Sequence[Contingency], ensemble: AnyEnsemble) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of `Consensus.agreement` from the contingency tables of the labels with every clustering."""
+    objects = float(ensemble.counts.sum())
+    columns = ("clustering", "clusters", "missing", "weight", "nmi")
+    rows = (
+        (name, size, 1 - float(table.total) / objects, float(weight), nmi_of(table) if table.total else np.nan)
+        for name, size, weight, table in zip(ensemble.names, ensemble.sizes, ensemble.weights, tables, strict=True)
+    )
+    return tuple(FrozenDict(zip(columns, row, strict=True)) for row in rows)
+
+
+def restored(result: Consensus, prepared: Prepared, given: AnyEnsemble) -> Consensus:
+    """Return the result for the rows of `prepared` as a result for the objects and clusterings of `given`."""
+    result = restore(result, prepared, given)
+    known = float(given.counts[prepared.inverse != MISSING].sum() / given.counts.sum())
+    fitted = {row["clustering"]: {**row, "missing": 1 - known * (1 - row["missing"])} for row in result.agreement}
+    # Clusterings of weight 0 and those without labels were not fitted.
+    others = [name for name in given.names if name not in fitted]
+    if others:
+        part = replace(given, weights=np.ones(len(given.names))).columns(others)
+        fitted |= {row["clustering"]: row for row in agreement_of(ensemble_tables(part, result.labels), part)}
+    table = tuple(
+        FrozenDict({**fitted[name], "clusters": size, "weight": float(weight)})
+        for name, size, weight in zip(given.names, given.sizes, given.weights, strict=True)
+    )
+    return replace(result, agreement=table)
 
 
 def agreement_notes(agreement: float) -> tuple[str, ...]:

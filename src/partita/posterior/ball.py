@@ -56,16 +56,16 @@ def check_level(level: Any) -> float:
     return share
 
 
-def credible_ball(labels: Any, draws: Draws, loss: Loss = "vi", level: float = 0.95) -> Ball:
+def credible_ball(draws: Draws, labels: Any, loss: Loss = "vi", level: float = 0.95) -> Ball:
     """The smallest ball around a partition that holds at least `level` of the draws, with its bounds.
 
     >>> draws = Draws.of([[0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0], [0, 1, 2, 3]])
-    >>> ball = credible_ball([0, 0, 1, 1], draws, level=0.75)
+    >>> ball = credible_ball(draws, [0, 0, 1, 1], level=0.75)
     >>> round(ball.radius, 3), ball.upper.clusters, ball.lower.clusters
     (0.693, 1, 4)
     """
     share = check_level(level)
-    far = distances(labels, draws, loss)
+    far = distances(draws, labels, loss)
     needed = math.ceil(share * len(far) - 1e-9)  # 0.95 of 20 draws are 19, whatever the product rounds to
     radius = float(np.sort(far)[max(needed, 1) - 1])
     inside = far <= radius + SAME

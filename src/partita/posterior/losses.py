@@ -69,10 +69,10 @@ def groups(codes: IntArray) -> Groups:
     return Groups(order[len(order) - starts[-1] :], starts)
 
 
-def distances(labels: Any, draws: Draws, loss: Loss = "vi") -> FloatArray:
+def distances(draws: Draws, labels: Any, loss: Loss = "vi") -> FloatArray:
     """(draws,) the distance of each draw from a partition.
 
-    >>> distances([0, 0, 1, 1], Draws.of([[0, 0, 1, 1], [0, 0, 0, 0]]), "binder").tolist()
+    >>> distances(Draws.of([[0, 0, 1, 1], [0, 0, 0, 0]]), [0, 0, 1, 1], "binder").tolist()
     [0.0, 0.5]
     """
     vi = check_loss(loss) == "vi"
@@ -85,10 +85,10 @@ def distances(labels: Any, draws: Draws, loss: Loss = "vi") -> FloatArray:
     return np.asarray(np.maximum(out, 0.0) / (len(members) if vi else len(members) ** 2))
 
 
-def expected_loss(labels: Any, draws: Draws, loss: Loss = "vi") -> float:
+def expected_loss(draws: Draws, labels: Any, loss: Loss = "vi") -> float:
     """The mean distance of the draws from a partition: VI in nats, or Binder's loss as a share of all pairs.
 
-    >>> expected_loss([0, 0, 1, 1], Draws.of([[0, 0, 1, 1], [0, 0, 0, 0]]), "binder")
+    >>> expected_loss(Draws.of([[0, 0, 1, 1], [0, 0, 0, 0]]), [0, 0, 1, 1], "binder")
     0.25
     """
-    return float(distances(labels, draws, loss).mean())
+    return float(distances(draws, labels, loss).mean())

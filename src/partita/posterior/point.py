@@ -92,7 +92,7 @@ def best_partition(
     results = [_result(labels, setup, draws, loss) for labels in found]
     if not exact and not stopped and len(draws) ** 2 * draws.labels.shape[1] <= CHECK_WORK:
         few = np.flatnonzero(draws.sizes <= most_clusters(problem))
-        results += [(by_first(labels), expected_loss(labels, draws, loss)) for labels in draws.labels[few]]
+        results += [(by_first(labels), expected_loss(draws, labels, loss)) for labels in draws.labels[few]]
     labels, least = min(results, key=lambda result: result[1])
     limited = int(labels.max()) + 1 == most_clusters(problem) < len(problem.rows)
     return Point(labels, least, exact, limited, stopped)
@@ -120,7 +120,7 @@ def best_draw(draws: Draws, loss: Loss = "vi") -> Point:
     """
     picks = np.unique(np.linspace(0, len(draws) - 1, MOST_DRAWS).astype(np.int64))
     distinct = draws.labels[picks][distinct_rows(draws.labels[picks]).first]
-    losses = [expected_loss(labels, draws, loss) for labels in distinct]
+    losses = [expected_loss(draws, labels, loss) for labels in distinct]
     best = int(np.argmin(losses))
     return Point(distinct[best].astype(np.int64), losses[best], False)
 
@@ -161,7 +161,7 @@ def _central(draws: Draws, loss: Loss) -> int:
     """The draw, among some evenly spaced ones, that is nearest to those."""
     picks = np.unique(np.linspace(0, len(draws) - 1, CANDIDATES).astype(np.int64))
     some = Draws(draws.labels[picks], draws.chain[picks])
-    return int(picks[np.argmin([expected_loss(labels, some, loss) for labels in some.labels])])
+    return int(picks[np.argmin([expected_loss(some, labels, loss) for labels in some.labels])])
 
 
 def _result(labels: IntArray, setup: Setup, draws: Draws, loss: Loss) -> tuple[IntArray, float]:
@@ -169,4 +169,4 @@ def _result(labels: IntArray, setup: Setup, draws: Draws, loss: Loss) -> tuple[I
     whole = np.full(draws.labels.shape[1], MISSING, np.int64)
     whole[setup.known] = labels[setup.row]
     codes = by_first(whole)
-    return codes, expected_loss(codes, draws, loss)
+    return codes, expected_loss(draws, codes, loss)

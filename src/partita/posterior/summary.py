@@ -11,6 +11,7 @@ from partita.core.errors import ParameterError
 from partita.core.notebook import card, facts, notes
 from partita.core.rng import generator, resolve_seed
 from partita.core.showing import clusters
+from partita.core.suggest import suggests_names
 from partita.core.threads import thread_limit
 from partita.core.types import MISSING, FloatArray, FrozenArrays, IntArray
 from partita.posterior.ball import Ball, check_level, credible_ball
@@ -76,6 +77,7 @@ class Summary(FrozenArrays):
         return card(self, [*parts, notes(self.notes)])
 
 
+@suggests_names
 def summarise(
     draws: Any,
     loss: Loss = "vi",
@@ -125,7 +127,7 @@ def summarise(
     with thread_limit(threads):
         point = best_partition(found, loss, rng=generator(chosen), max_clusters=max_clusters)
         certainty = object_certainty(found, point.labels)
-        ball = credible_ball(point.labels, found, loss, level)
+        ball = credible_ball(found, point.labels, loss, level)
     notes = []
     unknown = int(np.count_nonzero(point.labels == MISSING))
     if unknown:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from partita.report.displays.heatmap import HeatmapDisplay
     from partita.report.displays.items import ItemDisplay
     from partita.report.displays.numbers import NumbersDisplay
+    from partita.report.displays.result import ResultDisplay
     from partita.report.displays.scatter import ScatterDisplay
     from partita.report.displays.selection import SelectionDisplay
     from partita.report.displays.trace import TraceDisplay
@@ -25,6 +26,7 @@ __all__ = [
     "HeatmapDisplay",
     "ItemDisplay",
     "NumbersDisplay",
+    "ResultDisplay",
     "ScatterDisplay",
     "SelectionDisplay",
     "TraceDisplay",
@@ -40,6 +42,7 @@ _HOMES = {
     "HeatmapDisplay": "heatmap",
     "ItemDisplay": "items",
     "NumbersDisplay": "numbers",
+    "ResultDisplay": "result",
     "ScatterDisplay": "scatter",
     "SelectionDisplay": "selection",
     "TraceDisplay": "trace",

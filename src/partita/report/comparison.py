@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from partita.comparing import Compared, Comparison
 from partita.comparing.records import SHOWN
+from partita.core.errors import note_records
 from partita.report.tables import TextTable
 
 COLUMNS: Final = {**SHOWN, "memory": "memory MB"}
@@ -85,10 +86,10 @@ def as_record(comparison: Comparison) -> dict[str, Any]:
     """All of a comparison, ready for JSON."""
     best = {"all": comparison.best()} | {str(k or "found"): comparison.best_at(k) for k in comparison.ks}
     return {
-        "rows": [asdict(row) for row in comparison.rows],
+        "rows": [asdict(row) | {"notes": note_records(row.notes)} for row in comparison.rows],
         "best": {k: None if row is None else row.method for k, row in best.items()},
         "left out": dict(comparison.left_out),
-        "notes": list(comparison.notes),
+        "notes": note_records(comparison.notes),
         "seed": comparison.seed,
         "workers": comparison.workers,
         "threads": comparison.threads,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +28,7 @@ from partita.report.displays.confusion import ConfusionDisplay
 from partita.report.displays.heatmap import HeatmapDisplay
 from partita.report.displays.items import ItemDisplay
 from partita.report.displays.numbers import NumbersDisplay
+from partita.report.displays.ordering import confidence_quantiles
 from partita.report.displays.scatter import ScatterDisplay, two_coordinates
 from partita.report.displays.selection import SelectionDisplay
 from partita.report.displays.trace import TraceDisplay
@@ -57,7 +57,6 @@ BINS: Final = 20
 FEW_STEPS: Final = 5
 """Iterations below which a trace says nothing."""
 PACKAGES: Final = ("numpy", "scipy", "numba", "pyarrow", "pymetis", "kahip", "mtkahypar")
-QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,28 +171,13 @@ def numbers_of(ensemble: AnyEnsemble, consensus: Consensus, diagnostics: Diagnos
         objects=sums.astype(np.float64),
         doubtful=odd_sums.astype(np.float64),
         means=np.divide(totals, heavy, out=np.full(consensus.k, np.nan), where=heavy > 0),
-        spread=_spread(labels, sure, counts, consensus.k),
+        spread=confidence_quantiles(labels, sure, counts, consensus.k),
     )
 
 
 def _mean(values: FloatArray, counts: FloatArray) -> float:
     known = np.isfinite(values)
     return float(np.average(values[known], weights=counts[known])) if known.any() else float("nan")
-
-
-def _spread(labels: Any, confidence: FloatArray, counts: FloatArray, k: int) -> FloatArray:
-    """(k, 5) the confidence that so many objects of a cluster do not reach; NaN for a cluster without any."""
-    known = np.flatnonzero(np.isfinite(confidence) & (labels != MISSING))
-    order = known[np.lexsort((confidence[known], labels[known]))]
-    ends = np.searchsorted(labels[order], np.arange(k + 1))
-    spread = np.full((k, len(QUANTILES)), np.nan)
-    for cluster, (start, stop) in enumerate(pairwise(ends.tolist())):
-        if stop > start:
-            mine = order[start:stop]
-            ends_at = np.cumsum(counts[mine])
-            places = np.searchsorted(ends_at, np.rint(np.array(QUANTILES) * max(ends_at[-1] - 1, 0)), side="right")
-            spread[cluster] = confidence[mine[np.minimum(places, len(mine) - 1)]]
-    return spread
 
 
 def _doubtful(ensemble: AnyEnsemble, consensus: Consensus, diagnostics: Diagnostics) -> Iterator[DoubtfulObject]:
@@ -242,10 +226,10 @@ def _pictures(ensemble: AnyEnsemble, found: Found, diagnostics: Diagnostics, bes
     consensus, chosen = found.consensus, found.selection
     bounds: dict[str, Any] = {"most_rows": MOST_CELLS, "bins": MOST_CELLS}
     shown: dict[str, Any] = {
-        "heatmap": HeatmapDisplay.from_consensus(consensus, ensemble, items=diagnostics.items, **bounds),
+        "heatmap": HeatmapDisplay.from_consensus(ensemble, consensus, items=diagnostics.items, **bounds),
         "items": ItemDisplay.from_items(diagnostics.items, consensus, **bounds),
         "agreement": AgreementDisplay.from_agreement(diagnostics.agreement, "Agreement between the clusterings"),
-        "alluvial": AlluvialDisplay.from_consensus(consensus, ensemble),
+        "alluvial": AlluvialDisplay.from_consensus(ensemble, consensus),
         "trace": TraceDisplay.from_consensus(consensus) if len(consensus.trace) >= FEW_STEPS else None,
     }
     if consensus.draws is not None:

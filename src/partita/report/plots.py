@@ -1,12 +1,13 @@
-"""The door to matplotlib, which no other module imports: figures, axes and files in a theme.
+"""Figures, axes and files in a theme; the only module that imports matplotlib.
 
-Nothing here changes matplotlib for others: no pyplot, and settings hold only while a picture is drawn or written.
+Settings of matplotlib are changed only while a plot is drawn or written. Only `pyplot_figure` imports pyplot.
 """
 
 import io
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final, cast
@@ -40,11 +41,15 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
 }
 """File formats, and what keeps the date out of them: the same picture is the same file."""
 TOLD_AS: Final = {"png": "Description", "svg": "Description", "pdf": "Subject"}
+WITHOUT_SCREEN: Final = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
+"""Backends of matplotlib that show nothing."""
 UNKNOWN_SIGN: Final = "\N{WHITE SQUARE}"
 DOTS: Final = 150
 SMALL: Final = 8
 TINY: Final = 7
 """Sizes of text, in points."""
+PANEL_GAP: Final = 0.12
+"""Inches between the labels of two panels."""
 
 
 def check_drawing() -> None:
@@ -72,10 +77,27 @@ def settings() -> Iterator[None]:
         yield
 
 
-def new_figure(inches: tuple[float, float], theme: Theme) -> Any:
-    """An empty figure that keeps its parts from overlapping."""
-    figure_class, _ = figure_classes()
-    figure = figure_class(figsize=inches, layout="constrained", facecolor=theme.ground)
+def pyplot_figure(**settings: Any) -> Any:
+    """Return a new figure of pyplot, which `pyplot.show()` and notebooks show."""
+    figure_classes()
+    from matplotlib import pyplot
+
+    return pyplot.figure(**settings)
+
+
+def shown_by_pyplot(figure: Any) -> bool:
+    """True if pyplot shows this figure: in a window, or in a notebook at the end of the cell."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if figure is None or pyplot is None or pyplot.get_backend().lower() in WITHOUT_SCREEN:
+        return False
+    from matplotlib._pylab_helpers import Gcf
+
+    return figure.canvas.manager in Gcf.get_all_fig_managers()
+
+
+def new_figure(make: Callable[..., Any], inches: tuple[float, float], theme: Theme) -> Any:
+    """Return an empty figure whose layout keeps its parts from overlapping."""
+    figure = make(figsize=inches, layout="constrained", facecolor=theme.ground)
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
     return figure
 
@@ -97,19 +119,78 @@ def set_title(axes: Any, theme: Theme, title: str, bold: bool = False) -> None:
 
 
 def panels(axes: Any, widths: Sequence[float], heights: Sequence[float]) -> Callable[[int, int], Any]:
-    """Divide the place of axes; what is returned makes the axes of a row and a column."""
+    """Divide the area of axes; return a function that creates the panel of a row and a column."""
     axes.set_axis_off()
-    figure, spec = axes.figure, axes.get_subplotspec()
-    if spec is not None:
-        grid = spec.subgridspec(len(heights), len(widths), width_ratios=widths, height_ratios=heights)
-        return lambda row, column: figure.add_subplot(grid[row, column])
-    left, top = (np.concatenate([[0.0], np.cumsum(parts)]) / sum(parts) for parts in (widths, heights))
+    return _Panels(axes, np.asarray(widths, float), np.asarray(heights, float)).add
 
-    def inside(row: int, column: int) -> Any:
-        box = left[column], 1 - top[row + 1], 0.9 * np.diff(left)[column], 0.9 * np.diff(top)[row]
-        return axes.inset_axes(box)
 
-    return inside
+class _Panels:
+    """Inset axes that fill the area of axes; gaps make room for their labels, in any layout of the figure."""
+
+    def __init__(self, axes: Any, widths: NDArray[np.float64], heights: NDArray[np.float64]) -> None:
+        self.axes, self.widths, self.heights = axes, widths, heights
+        self.across, self.down = np.zeros(len(widths) + 1), np.zeros(len(heights) + 1)
+        self.cells: list[tuple[Any, int, int]] = []
+        self.measured = (0.0, 0.0)
+        self.titles: dict[int, str] = {}
+
+    def add(self, row: int, column: int) -> Any:
+        panel = self.axes.inset_axes((0, 0, 1, 1))
+        panel.set_axes_locator(partial(self._place, row, column))
+        self.cells.append((panel, row, column))
+        return panel
+
+    def _place(self, row: int, column: int, _: Any, renderer: Any) -> Any:
+        """Position of a panel in its figure; matplotlib calls this before it draws the panel."""
+        from matplotlib.transforms import Bbox
+
+        area, figure = self.axes.get_position(), self.axes.figure
+        width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+        size = area.width * width, area.height * height
+        if renderer is not None and not np.allclose(size, self.measured):
+            self.measured = size  # set first, because measuring a panel calls this function
+            self._measure(renderer)
+        x, wide = _shared(self.widths, self.across, size[0])
+        y, high = _shared(self.heights, self.down, size[1])
+        bottom = area.y1 - (y[row] + high[row]) / height
+        return Bbox.from_bounds(area.x0 + x[column] / width, bottom, wide[column] / width, high[row] / height)
+
+    def _measure(self, renderer: Any) -> None:
+        """Set the gaps, in inches, to what the labels on both sides need, and wrap titles to their panels."""
+        self.across[:], self.down[:] = 0, 0
+        self._widen(self.across, "x0", "x1", renderer)
+        sizes = _shared(self.widths, self.across, self.measured[0])[1]
+        for place, (panel, _, column) in enumerate(self.cells):
+            title = self.titles.setdefault(place, panel.get_title())
+            room = sizes[column] + self.across[column : column + 2].min()
+            panel.title.set_text("\n".join(wrap(title, max(int(12.5 * room), 10))))
+        self._widen(self.down, "y1", "y0", renderer)
+
+    def _widen(self, gaps: NDArray[np.float64], first: str, last: str, renderer: Any) -> None:
+        """Add the labels before and after the panels of each column (or row), and a space between two panels."""
+        before, after = np.zeros((2, len(gaps) - 1))
+        for panel, row, column in self.cells:
+            place = column if first == "x0" else row
+            outer, inner = panel.get_tightbbox(renderer, for_layout_only=True), panel.get_window_extent(renderer)
+            for most, side in ((before, first), (after, last)):
+                beyond = (getattr(outer, side) - getattr(inner, side)) / self.axes.figure.dpi
+                most[place] = max(most[place], beyond if side in ("x1", "y1") else -beyond)
+        gaps[:-1] += before
+        gaps[1:] += after
+        gaps[1:-1] += PANEL_GAP
+
+
+def _shared(
+    parts: NDArray[np.float64], gaps: NDArray[np.float64], total: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Starts and sizes of parts of a length, with gaps around and between them that take at most two thirds.
+
+    >>> [values.tolist() for values in _shared(np.array([1.0, 3.0]), np.array([0.0, 2.0, 0.0]), 10.0)]
+    [[0.0, 4.0], [2.0, 6.0]]
+    """
+    gaps = gaps * min(1.0, 2 / 3 * total / max(float(gaps.sum()), 1e-9))
+    sizes = parts / parts.sum() * (total - gaps.sum())
+    return np.cumsum(gaps[:-1]) + np.cumsum(sizes) - sizes, sizes
 
 
 def plain_axes(axes: Any, theme: Theme = LIGHT) -> None:
@@ -225,6 +306,16 @@ def legend(axes: Any, theme: Theme, columns: int = 1) -> None:
     """The names of the lines, where they hide least."""
     axes.legend(
         ncols=columns, fontsize=TINY, labelcolor=theme.ink, facecolor=theme.ground, edgecolor=theme.line, framealpha=0.9
+    )
+
+
+def share_of_line(axes: Any, lines: float = 1.0) -> tuple[float, float]:
+    """Return so many lines of small text as a share of the width and of the height of axes."""
+    locator, figure = axes.get_axes_locator(), axes.figure
+    box = axes.get_position() if locator is None else locator(axes, None)
+    inches = lines * 1.1 * SMALL / 72
+    return inches * figure.dpi / (box.width * figure.bbox.width), inches * figure.dpi / (
+        box.height * figure.bbox.height
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from partita.core.errors import note_records
 from partita.io.summary import plain
 from partita.posterior.ball import Bound
 from partita.posterior.summary import Summary
@@ -73,7 +74,7 @@ def as_record(summary: Summary, pairs: Mapping[str, float]) -> dict[str, Any]:
             zip(map(str, summary.numbers.clusters.tolist()), summary.numbers.shares.tolist(), strict=True)
         ),
         "seed": summary.seed,
-        "notes": list(summary.notes),
+        "notes": note_records(summary.notes),
     }
     return record | ({"pairs": dict(pairs)} if pairs else {})
 

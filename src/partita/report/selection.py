@@ -3,6 +3,7 @@
 from dataclasses import asdict, replace
 from typing import Any, Final
 
+from partita.core.errors import note_records
 from partita.report.summary import summary
 from partita.report.tables import TextTable
 from partita.selection import CRITERIA, Selection, Trial
@@ -53,7 +54,7 @@ def as_record(selection: Selection) -> dict[str, Any]:
         "k_choice": None if selection.k_choice is None else selection.k_choice.as_record(),
         "preferred": dict(selection.preferred),
         "interrupted": selection.interrupted,
-        "notes": list(selection.notes),
+        "notes": note_records(selection.notes),
         "trials": [_plain(trial) for trial in selection.trials],
         "consensus": summary(selection.consensus),
     }

@@ -6,10 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from partita.core.consensus import Consensus
-from partita.core.ensemble import Ensemble
-from partita.core.soft import SoftEnsemble
+from partita.core.errors import note_records
 from partita.io.summary import detail_of, plain, recipe_of
-from partita.metrics import column_nmi
 from partita.report.tables import TextTable
 from partita.streaming.result import Streamed
 
@@ -37,27 +35,25 @@ def stream_table(result: Streamed) -> TextTable:
     return TextTable("Clusters", ("cluster", "objects", "share"), tuple(rows))
 
 
-def clusterings_table(consensus: Consensus, ensemble: Ensemble | SoftEnsemble) -> TextTable:
-    """One row a base clustering: labels, gaps, weight, agreement with the consensus."""
-    agreement = column_nmi(ensemble, consensus.labels)
-    rows = []
-    for j, name in enumerate(ensemble.names):
-        known = ensemble.labels[:, j] >= 0 if isinstance(ensemble, Ensemble) else ensemble.known[:, j]
-        missing = f"{1 - np.mean(known):.0%}"
-        rows.append((name, ensemble.sizes[j], missing, float(ensemble.weights[j]), float(agreement[j])))
-    columns = ("clustering", "labels", "missing", "weight", "NMI with consensus")
-    return TextTable("Base clusterings", columns, tuple(rows))
+def clusterings_table(consensus: Consensus) -> TextTable:
+    """Return one row per base clustering: clusters, share of missing labels, weight, agreement with the consensus."""
+    rows = [
+        (row["clustering"], row["clusters"], f"{row['missing']:.0%}", row["weight"], plain(row["nmi"]))
+        for row in consensus.agreement
+    ]
+    return TextTable(
+        "Base clusterings", ("clustering", "labels", "missing", "weight", "NMI with consensus"), tuple(rows)
+    )
 
 
 def candidates_table(consensus: Consensus) -> TextTable | None:
     """Return one row per candidate of a method that chooses among others, None for other methods."""
-    tried = consensus.detail.get("candidates")
-    if not tried:
+    if not consensus.candidates:
         return None
     columns = ("method", "clusters", "ANMI", "covariance", "seconds", "outcome")
     rows = []
-    for row in tried:
-        remark = "chosen" if row["method"] == consensus.detail["chosen"] else row["refused"]
+    for row in consensus.candidates:
+        remark = "chosen" if row["chosen"] else row["refused"]
         rows.append((row["method"], row["k"], row["anmi"], row["covariance"], row["seconds"], remark))
     return TextTable("Candidates", columns, tuple(rows))
 
@@ -103,18 +99,12 @@ def prediction(consensus: Consensus) -> dict[str, Any]:
     return {
         "objects": len(consensus),
         "objects without labels": consensus.unknown,
-        "mean confidence": mean_confidence(consensus),
+        "mean confidence": consensus.mean_confidence,
         **consensus.detail,
         "cluster sizes": consensus.sizes.tolist(),
-        "notes": list(consensus.notes),
+        "notes": note_records(consensus.notes),
         "recipe": recipe_of(consensus),
     }
-
-
-def mean_confidence(consensus: Consensus) -> float | None:
-    """The mean over the objects where confidence is defined."""
-    known = np.empty(0) if consensus.confidence is None else consensus.confidence[np.isfinite(consensus.confidence)]
-    return float(known.mean()) if len(known) else None
 
 
 def summary(consensus: Consensus) -> dict[str, Any]:
@@ -129,8 +119,10 @@ def summary(consensus: Consensus) -> dict[str, Any]:
         "scores": dict(consensus.scores),
         "converged": consensus.converged,
         "iterations": len(consensus.trace),
-        "mean confidence": mean_confidence(consensus),
+        "mean confidence": consensus.mean_confidence,
         "detail": detail_of(consensus),
-        "notes": list(consensus.notes),
+        "agreement": plain(consensus.agreement),
+        "candidates": plain(consensus.candidates),
+        "notes": note_records(consensus.notes),
         "recipe": recipe_of(consensus),
     }

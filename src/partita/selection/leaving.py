@@ -10,6 +10,7 @@ from partita.core.errors import TableError
 from partita.core.interrupts import passed
 from partita.core.progress import steps
 from partita.core.soft import AnyEnsemble
+from partita.core.suggest import suggests_names
 from partita.core.threads import map_threads, thread_limit
 from partita.core.types import FloatArray, FrozenArrays, IntArray
 from partita.fitting import Asked
@@ -53,6 +54,7 @@ class LeaveOneOut(FrozenArrays):
         return f"LeaveOneOut({self.consensus!r}: {told})"
 
 
+@suggests_names
 def leave_one_out(
     ensemble: Any, k: int | None = None, method: str = "auto", *, seed: int | None = 0, threads: int | None = None
 ) -> LeaveOneOut:

@@ -40,7 +40,7 @@ Task: TypeAlias = tuple[int, int | None]
 
 def select_k(
     ensemble: Any,
-    ks: Iterable[int] | None = None,
+    k: Iterable[int] | None = None,
     method: str = "mm",
     *,
     criterion: str | None = None,
@@ -55,9 +55,9 @@ def select_k(
     ----------
     ensemble
         As for `partita.consensus`.
-    ks
-        The numbers of clusters to try. Of a `range`, those beyond the number of distinct rows are left out with a note;
-        in a list they are an error. Default: up to nine numbers around the k that `partita.consensus` chooses.
+    k
+        The numbers of clusters to try, or one. Numbers of a `range` above the number of unique rows are omitted with a
+        note; in a list they are an error. Default: up to nine numbers around the k that `partita.consensus` chooses.
     method
         A name from `partita.methods()`.
     criterion
@@ -74,8 +74,8 @@ def select_k(
     **params
         The method's own settings.
 
-    A k that fails is recorded with its reason. Ctrl-C ends it with the ks that are finished, and a note says which are
-    missing.
+    A k that fails is recorded with its reason. After Ctrl-C the result has the finished numbers of clusters, and a note
+    names the others.
 
     >>> table = [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 1], [2, 2, 2], [2, 2, None]] * 5
     >>> chosen = select_k(table, [2, 3, 4])
@@ -83,12 +83,12 @@ def select_k(
     (3, 'covariance', 3)
     """
     check_known(criterion)
-    asked = Asked.of(method, params, seed)
+    asked = Asked.of(method, params, seed, function=select_k)
     halves = _whole(repeats, "repeats")
     with thread_limit(threads):
         fitting = asked.on(ensemble)
         table = fitting.k_table()
-        numbers, notes = (None, []) if ks is None else checked_numbers(ks, max(len(table), fitting.rows))
+        numbers, notes = (None, []) if k is None else checked_numbers(k, max(len(table), fitting.rows))
         rule = choose_k(table, numbers)
         wanted = around(rule.k, len(table)) if numbers is None else numbers
         clusterings = len(fitting.work.ensemble.names)
@@ -274,7 +274,7 @@ def _chosen(trials: Sequence[Trial], used: str, rule: KChoice, interrupted: bool
     if interrupted:
         raise KeyboardInterrupt
     raise ParameterError(
-        f"{CRITERIA[used].title} is known for no k: every consensus found is a single cluster; try other ks or methods"
+        f"{CRITERIA[used].title} is known for no k: every consensus found is a single cluster; try another k or method"
     )
 
 

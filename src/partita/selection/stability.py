@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from partita.core.checks import ALL
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.prepare import prepare
@@ -88,4 +89,4 @@ def together(labellings: Sequence[IntArray], counts: FloatArray, seed: int) -> C
 
 def _as_ensemble(labellings: Sequence[IntArray], counts: FloatArray) -> Ensemble:
     table = np.stack(labellings, axis=1)
-    return Ensemble.from_labels(table, missing=MISSING, transpose=False).with_counts(counts)
+    return Ensemble.from_labels(table, missing=MISSING, transpose=False, allow=ALL).with_counts(counts)

@@ -8,18 +8,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.coding import Indexed, Label, MissingRule, code_indexed
+from partita.core.checks import check_columns, check_shape
+from partita.core.coding import Indexed, Label, MissingRule, code_indexed, code_integers
 from partita.core.distinct import distinct_rows
 from partita.core.ensemble import Ensemble
-from partita.core.errors import LabelError
-from partita.core.types import IntArray, frozen, sealed, smallest_type
+from partita.core.errors import Note
+from partita.core.types import MISSING, FloatArray, IntArray, frozen, sealed, smallest_type
 from partita.io.blocks import Block, LabelBlocks, naming_file
 from partita.kernels.growing import add_rows, hash_codes, place_slots
 from partita.streaming.coding import Vocabulary, coded, columns_of
 
 FIRST_ROOM: Final = 1 << 12
-ALL_DIFFERENT: Final = 20
-"""From this many rows on, a column of all different values is taken for ids."""
 
 
 class Look(NamedTuple):
@@ -167,15 +166,23 @@ class Tally:
         parts = [np.empty((0, len(self.words.names)), kind), *self.samples]
         return np.concatenate([part.astype(kind, copy=False) for part in parts])
 
+    def check(self, weights: FloatArray, transpose: bool | None, allow: frozenset[str]) -> list[Note]:
+        """Check the shape and the columns of the whole table, as `Ensemble.from_labels` does, after the last block.
+
+        The check for features needs the unique rows or the sample.
+        """
+        values, names = self.words.values, self.words.names
+        rows = self.table()[0] if not self.over else self.sample()
+        labels, order = code_integers(rows, MISSING, names, MissingRule(said=True))
+        # The classes are in the order of these codes; labels that occur in no sampled row follow.
+        places = (np.append(seen, np.setdiff1d(np.arange(len(v)), seen)) for seen, v in zip(order, values, strict=True))
+        classes = [[v[place] for place in column.astype(int)] for column, v in zip(places, values, strict=True)]
+        notes = check_shape(self.rows, int((weights > 0).sum()), transpose, allow)
+        return notes + check_columns(names, labels, classes, weights, allow, rows=self.rows)
+
     def ensemble(self, codes: IntArray, counts: NDArray[np.int64] | None, rule: MissingRule, weights: Any) -> Ensemble:
         """Rows under the codes met so far, as an ensemble whose labels are numbered as they come in it."""
         names = self.words.names
-        for name, values in zip(names, self.words.values, strict=True):
-            if len(values) == self.rows >= ALL_DIFFERENT:
-                raise LabelError(
-                    f"column {name!r}: each of the {self.rows} rows has another value, so these look like ids, not "
-                    f"labels; say id={name!r} (--id {name}) if they are, or leave the column out (--exclude {name})"
-                )
         columns = [Indexed(column, values) for column, values in zip(codes.T, self.words.values, strict=True)]
         labels, classes = code_indexed(columns, names, MissingRule(said=True))
         found = Ensemble(labels, tuple(map(len, classes)), names, classes, weights, missing=rule)

@@ -9,7 +9,7 @@ import numpy as np
 from partita.api import consensus
 from partita.core.consensus import Consensus, usual_notes
 from partita.core.ensemble import Ensemble
-from partita.core.errors import ParameterError
+from partita.core.errors import ParameterError, note_records
 from partita.core.k_choice import KChoice
 from partita.core.method import is_several
 from partita.core.model import ColumnModel
@@ -102,7 +102,8 @@ def _told(result: Consensus) -> dict[str, Any]:
         "recipe": plain_recipe(result.recipe),
         "scores": dict(result.scores),
         "detail": detail,
-        "notes": [note for note in result.notes if note not in usual],
+        "notes": note_records(note for note in result.notes if note not in usual),
+        "candidates": plain(result.candidates),
         "k_asked": result.k_asked,
         "k_choice": choice_record(result.k_choice),
         "rows": len(result),

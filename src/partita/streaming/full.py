@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.core.coding import Label, MissingRule
 from partita.core.ensemble import Ensemble
-from partita.core.errors import ParameterError
+from partita.core.errors import ParameterError, note_records
 from partita.core.memory import check_memory
 from partita.core.method import checked_number
 from partita.core.model import ColumnModel
@@ -90,7 +90,7 @@ def fit_full(
         "recipe": plain_recipe(recipe),
         "scores": {},
         "detail": plain(runs["detail"]) | {"converged": plain(runs["converged"]), "iterations": len(runs["trace"])},
-        "notes": list(runs["notes"]),
+        "notes": note_records(runs["notes"]),
         "rows": rows_of(source),
     }
     return Fitted(told, None, replace(model, recipe=recipe))

@@ -103,7 +103,8 @@ class Placing:
             placed = self.placer.place(columns_of(raw, self.rule, (block.row + done).__add__))
             done += raw.rows
             totals.append(placed.totals)
-            yield labels_table(placed.labels, placed.confidence, placed.membership, raw.ids, self.id_name)
+            columns = (placed.labels, placed.confidence, placed.second, placed.membership)
+            yield labels_table(*columns, raw.ids, self.id_name)
 
 
 def place(source: LabelBlocks, placing: Placing, engine: Engine) -> Totals:

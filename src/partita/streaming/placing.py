@@ -48,6 +48,8 @@ class Placed(NamedTuple):
     confidence: FloatArray | None
     membership: FloatArray | None
     totals: Totals
+    second: tuple[IntArray, FloatArray] | None
+    """Nearest other cluster, and item consensus with it; with the confidence."""
 
 
 class Placer(Protocol):
@@ -68,6 +70,7 @@ class ByRow:
     labels: IntArray
     confidence: FloatArray | None
     membership: FloatArray | None
+    second: tuple[IntArray, FloatArray] | None
     width: int
 
     @classmethod
@@ -75,7 +78,7 @@ class ByRow:
         """The labels, confidence and memberships of the different rows, those that are wanted."""
         kept, _ = tally.table()
         room = 4 << max(len(kept), 1).bit_length()
-        labels = arrays["labels"]
+        labels, second, shares = arrays["labels"], arrays.get("second"), arrays.get("second_item_consensus")
         assert labels is not None
         width = int(labels.max(initial=MISSING)) + 1
         return cls(
@@ -86,6 +89,7 @@ class ByRow:
             labels.astype(smallest_type(width)),
             arrays.get("confidence"),
             arrays.get("membership"),
+            None if second is None or shares is None else (second, shares),
             width,
         )
 
@@ -103,7 +107,8 @@ class ByRow:
         confidence = None if self.confidence is None else self.confidence[numbers]
         membership = None if self.membership is None else self.membership[numbers]
         scalars = np.array([0.0, 0.0, 0.0, 0.0, *undefined(labels, confidence)])
-        return Placed(labels, confidence, membership, Totals(sizes, np.zeros((0, self.width)), scalars))
+        second = None if self.second is None else (self.second[0][numbers], self.second[1][numbers])
+        return Placed(labels, confidence, membership, Totals(sizes, np.zeros((0, self.width)), scalars), second)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +146,8 @@ class ByModel:
         labels = found.labels.astype(smallest_type(model.width))
         confidence = model.confidence(rows, found.labels) if self.confidence else None
         scalars = self._scalars(likelihood, counts, excluded, unseen, labels, confidence)
-        return Placed(labels, confidence, found.membership, Totals(masses, counts, scalars))
+        totals = Totals(masses, counts, scalars)
+        return Placed(labels, confidence, found.membership, totals, self._second(rows, found.labels))
 
     def _quickly(self, fast: FastPlacer, rows: Ensemble, unseen: int) -> Placed:
         """In one pass that never makes the scores of all clusters, for models that add up scores."""
@@ -151,7 +157,13 @@ class ByModel:
         likelihood = -np.inf if found.excluded else found.log_likelihood or 0.0
         counts, masses = found.counts.astype(np.float64), found.sizes.astype(np.float64)
         scalars = self._scalars(likelihood, counts, found.excluded, unseen, found.labels, confidence)
-        return Placed(found.labels, confidence, None, Totals(masses, counts, scalars))
+        totals = Totals(masses, counts, scalars)
+        return Placed(found.labels, confidence, None, totals, self._second(rows, found.labels))
+
+    def _second(self, rows: Ensemble, labels: IntArray) -> tuple[IntArray, FloatArray] | None:
+        """Return the second clusters of rows, if the confidence is requested and the model has the training counts."""
+        counts = self.model.label_counts if self.confidence else None
+        return None if counts is None else counts.second(rows, labels)
 
     def _scalars(
         self,

@@ -6,12 +6,11 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from partita.core.ensemble import Ensemble
-from partita.core.errors import FileError, MethodError, ParameterError
+from partita.core.errors import MethodError, ParameterError
 from partita.core.method import is_several
 from partita.io.blocks import LabelBlocks
-from partita.io.labelling import CONSENSUS
 from partita.io.options import ReadOptions
-from partita.io.raw import is_soft
+from partita.io.result_table import check_id_name
 from partita.registry import get
 from partita.streaming.fitting import Wanted
 from partita.streaming.full import SPLITS
@@ -22,15 +21,6 @@ MOST_ROWS: Final = 1 << 21
 """Different rows that are counted, unless said otherwise: some 200 MB at 20 clusterings."""
 SAMPLE: Final = 500_000
 """Rows of a sample, unless said otherwise."""
-
-
-def is_result(name: str) -> bool:
-    """Whether a result has a column of this name, or may have one.
-
-    >>> is_result("consensus:0"), is_result("confidence"), is_result("customer")
-    (True, True, False)
-    """
-    return name in (CONSENSUS, "confidence") or (is_soft(name) and name.startswith(f"{CONSENSUS}:"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +46,7 @@ class Plan:
                 raise ParameterError(f"{name}={value!r} is not a whole number >= 1")
         if self.fit == "full" and self.wanted.polish:
             raise ParameterError("polish moves rows that are fitted whole; leave it out of a full fit (--polish)")
-        if self.read.id is not None and is_result(self.read.id):
-            raise FileError(
-                f"the id column cannot be called {self.read.id!r}, which is a column of the result; rename it"
-            )
+        check_id_name(self.read.ids)
         if self.fit == "full" and self.wanted.method not in SPLITS:
             raise MethodError(
                 f"{self.wanted.method} cannot be fitted part by part; choose one of {', '.join(SPLITS)}, or another fit"
@@ -92,5 +79,5 @@ class Plan:
             "membership": self.membership,
             "missing": repr(self.read.missing),
             "weights": repr(self.read.weights),
-            "id": self.read.id,
+            "id": self.read.ids,
         }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from partita.core.errors import note_records
 from partita.core.model import ColumnModel
 from partita.core.types import FrozenDict, IntArray
 from partita.io.summary import plain
@@ -42,6 +43,8 @@ class Streamed:
     labels: IntArray | None = None
     """(n,) where no output was named; otherwise they are in files."""
     output: Path | None = None
+    candidates: tuple[Mapping[str, Any], ...] = ()
+    """A row per candidate of a method that chooses one, as in `Consensus.candidates`."""
 
     @property
     def k(self) -> int:
@@ -68,7 +71,8 @@ class Streamed:
             "k_choice": self.k_choice,
             "scores": plain(self.scores),
             "detail": plain(self.detail),
-            "notes": list(self.notes),
+            "candidates": plain(self.candidates),
+            "notes": note_records(self.notes),
             "clusters": [int(size) for size in self.sizes],
             "unknown": self.unknown,
             "output": None if self.output is None else str(self.output),

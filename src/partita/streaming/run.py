@@ -1,6 +1,5 @@
 """A consensus of a table in blocks: look at all of it, fit, place all of it; each step goes on where it was stopped."""
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from partita.core.checks import allowed
 from partita.core.coding import MissingRule
 from partita.core.consensus import NO_COMPANY, NO_COMPANY_NEW, by_appearance, notes_on
-from partita.core.errors import FileError, ParameterError
+from partita.core.errors import FileError, Note, ParameterError, UnseenLabelWarning, note_records
 from partita.core.fields import check_weights
 from partita.core.model import ColumnModel
 from partita.core.types import FloatArray, FrozenDict
@@ -21,6 +21,7 @@ from partita.io.blocks import LabelBlocks, naming_file, rows_of
 from partita.io.holding import holding
 from partita.io.labelling import CONSENSUS
 from partita.io.parts import check_whole, join_parts, read_parts, remove_parts
+from partita.io.result_table import metadata_of
 from partita.metrics.ensemble import anmi_of
 from partita.metrics.table import from_cells
 from partita.streaming.coding import columns_of
@@ -56,8 +57,7 @@ def run(source: LabelBlocks, plan: Plan, engine: Engine, output: Path | None) ->
                 parts = [table.column(CONSENSUS).to_numpy() for table in read_parts(folder, len(source.blocks))]
                 found = replace(found, labels=np.concatenate(parts))
             elif kind is not None:
-                notes = {b"partita": json.dumps(found.recipe, allow_nan=False).encode()}
-                join_parts(folder, len(source.blocks), output, kind, notes)
+                join_parts(folder, len(source.blocks), output, kind, metadata_of(found.recipe))
                 remove_parts(folder)
             found = replace(found, output=output)
         kept.end()
@@ -115,7 +115,7 @@ class _Run:
     def streamed(self) -> Streamed:
         """All of it."""
         ready = self._ready()
-        id_name = self.plan.read.id or "id"
+        id_name = self.plan.read.ids or "id"
         placing = Placing(self.source, self.rule, ready.placer, self.kept.folder, id_name)
         return self._result(ready, place(self.source, placing, self.engine))
 
@@ -143,6 +143,14 @@ class _Run:
         if not any(tally.words.values):
             raise FileError("no object has a label in any clustering; check the missing values")
         held = self.kept.load_fit()
+        notes = tally.check(self.weights, self.plan.read.transpose, allowed(self.plan.read.allow))
+        ready = self._fitted(tally, held)
+        known = {note["code"] for note in ready.told["notes"]}
+        ready.told["notes"] = [*(note.as_record() for note in notes if note.code not in known), *ready.told["notes"]]
+        return ready
+
+    def _fitted(self, tally: Tally, held: Any) -> _Ready:
+        """Return the fit, read from the checkpoint if it is there."""
         if not tally.over:
             return self._by_row(tally, held)
         if self.plan.whole(self.engine.name):
@@ -160,6 +168,8 @@ class _Run:
         assert result is not None
         arrays = {"labels": result.labels, "confidence": result.confidence if self.plan.confidence else None}
         arrays["membership"] = result.membership if self.plan.membership else None
+        if self.plan.confidence:
+            arrays |= {"second": result.second, "second_item_consensus": result.second_item_consensus}
         self.kept.save_fit(fitted.told, arrays, fitted.model)
         return _Ready("distinct", fitted.told, ByRow.of(tally, arrays), fitted.model)
 
@@ -178,7 +188,7 @@ class _Run:
                 wanted, choice, notes = wanted.with_k(sample)
             fitted = fit_full(self.source, tally, self.rule, self.weights, wanted, self.engine)
             told = {**fitted.told, "k_asked": wanted.k, "k_choice": choice_record(choice)}
-            return fitted._replace(told=told | {"notes": [*notes, *fitted.told["notes"]]})
+            return fitted._replace(told=told | {"notes": [*note_records(notes), *fitted.told["notes"]]})
 
         return self._by_model("full", held, make)
 
@@ -206,7 +216,7 @@ class _Run:
         """What there is to tell."""
         told, unknown = ready.told, int(totals.scalars[4])
         scores, detail = dict(told["scores"]), dict(told["detail"])
-        notes = list(told["notes"])
+        notes: list[str] = [Note(**note) for note in told["notes"]]
         if ready.fit != "distinct":
             assert ready.model is not None
             scores["anmi"] = anmi_of(
@@ -226,11 +236,12 @@ class _Run:
             self.source.names,
             FrozenDict(scores),
             FrozenDict(detail),
-            tuple(notes),
+            tuple(map(Note, notes)),
             told["k_asked"],
             told["k_choice"],
             told["recipe"],
             ready.model,
+            candidates=tuple(map(FrozenDict, told.get("candidates", ()))),
         )
 
 
@@ -259,9 +270,10 @@ def cost(told: dict[str, Any], totals: Totals, anmi: float) -> dict[str, Any]:
 def told_of(totals: Totals) -> list[str]:
     """What the user should know of rows that the model did not foresee."""
     excluded, unseen = totals.scalars[2:4]
-    notes = []
+    notes: list[str] = []
     if unseen:
-        notes.append(f"{int(unseen)} labels do not occur in the rows that were fitted and count as missing")
+        text = f"{int(unseen)} labels do not occur in the rows that were fitted and count as missing"
+        notes.append(Note(text, UnseenLabelWarning.code))
     if excluded:
         notes.append(
             f"{int(excluded)} objects carry labels to which the model gives probability 0; fit with smoothing above 0 "

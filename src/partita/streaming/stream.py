@@ -85,7 +85,7 @@ def stream(
     """
     if not isinstance(how, Streaming):
         raise ParameterError(f"how={how!r:.60} is no partita.Streaming; say how=partita.Streaming(…)")
-    asked = Asked.of(method, params, seed)
+    asked = Asked.of(method, params, seed, function=stream)
     wanted = Wanted(method, list(k) if is_several(k) else k, asked.seed, how.polish, params)
     plan = Plan(wanted, how.fit, how.most, how.sample, how.confidence, how.membership, how.read)
     plan.check()

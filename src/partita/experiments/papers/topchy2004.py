@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from partita.core.checks import ALL
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.errors import AbsentDataError
@@ -76,7 +77,7 @@ EXAMPLE: Final = ("222212211121", "BAABAABBBABB", "XXYXXYYYYYYY", "babbbbaabaaa"
 def example() -> Ensemble:
     """The four clusterings of twelve points in Table 1."""
     columns = [list(labels) for labels in EXAMPLE]
-    return Ensemble.from_labels(np.array(columns).T)
+    return Ensemble.from_labels(np.array(columns).T, transpose=False, allow=ALL)
 
 
 def example_trial(trial: Trial) -> Mapping[str, float]:
@@ -131,7 +132,7 @@ def missing_trial(trial: Trial) -> Mapping[str, float]:
     labels = kmeans_labels(data.X, 5, 3, trial.rng)
     for column in labels.T:
         column[trial.rng.permutation(len(data))[: round(len(data) * float(trial.row.x) / 100)]] = MISSING
-    ensemble = Ensemble.from_labels(labels, missing=MISSING)
+    ensemble = Ensemble.from_labels(labels, missing=MISSING, transpose=False, allow=ALL)
     return {
         column: error(completed(fitted(ensemble, "mm", data.k, trial.rng, **METHODS[column][1])), data.labels)
         for column in ("mm", "mm spectral")

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from partita.core.checks import ALL
 from partita.core.consensus import Consensus
 from partita.core.ensemble import Ensemble
 from partita.core.types import BoolArray, IntArray
@@ -86,7 +87,7 @@ def planted(noise: float, rng: Generator) -> tuple[IntArray, IntArray, BoolArray
 def synthetic(trial: Trial) -> Mapping[str, float]:
     """Table 3: training perplexity on two planted clusters with outliers."""
     labels, _, _ = planted(float(trial.row.panel.split()[0]) / 100, trial.rng)
-    ensemble = Ensemble.from_labels(labels, transpose=False)
+    ensemble = Ensemble.from_labels(labels, transpose=False, allow=ALL)
     fits = {
         "mm": fitted(ensemble, "mm", 2, trial.rng, **RANDOM),
         "bce-vb": fitted(ensemble, "bce-vb", 2, trial.rng, **RANDOM),

@@ -1,10 +1,10 @@
 """The base clusterers by name: one line each, as strings, so that listing them imports no algorithm."""
 
-import difflib
 import importlib
 from typing import Any
 
 from partita.core.errors import MethodError
+from partita.core.suggest import did_you_mean
 from partita.generate.base import Clusterer
 
 _HERE = "partita.generate.clusterers"
@@ -34,8 +34,7 @@ def get(name: str) -> Clusterer:
     True
     """
     if not isinstance(name, str) or name not in CLUSTERERS:
-        close = difflib.get_close_matches(str(name), CLUSTERERS, n=1)
-        guess = f"did you mean {close[0]!r}? " if close else ""
+        guess = did_you_mean(name, CLUSTERERS)
         raise MethodError(f"no base clusterer is called {name!r}; {guess}there are {', '.join(CLUSTERERS)}")
     module, attribute = CLUSTERERS[name].split(":")
     found: Any = getattr(importlib.import_module(module), attribute)

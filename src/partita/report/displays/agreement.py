@@ -59,7 +59,9 @@ class AgreementDisplay(Display):
         if not np.isfinite(pairs).any():
             return f"{said}: no two share objects."
         high, low = (np.unravel_index(int(which(pairs)), pairs.shape) for which in (np.nanargmax, np.nanargmin))
-        least = np.argmin(np.nan_to_num(np.nanmean(pairs, axis=1, where=np.isfinite(pairs)), nan=np.inf))
+        known = np.isfinite(pairs)
+        means = np.where(known, pairs, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        least = np.argmin(np.where(known.any(axis=1), means, np.inf))
         return (
             f"{said}, mean {np.nanmean(pairs):.2f}. Most alike: {names[high[0]]} and {names[high[1]]} "
             f"({pairs[high]:.2f}); least: {names[low[0]]} and {names[low[1]]} ({pairs[low]:.2f}); "

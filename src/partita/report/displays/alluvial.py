@@ -25,10 +25,12 @@ from partita.report.themes import Theme, colour_of
 CHOSEN: Final = 4
 """Clusterings shown where the user names none: those that agree most with the consensus, and least."""
 MOST_COLUMNS: Final = 12
-MOST_BLOCKS: Final = 16
+MOST_BLOCKS: Final = 32
 """Clusters of a column that stand by themselves: the largest of the consensus, and first what matches these."""
 GAP: Final = 0.012
-"""Between two blocks of the column that has the most, as a share of the height."""
+"""Between two blocks of the column that has the most, as a share of the height; less if there are many blocks."""
+MOST_GAPS: Final = 0.2
+"""Share of the height for all gaps of a column."""
 THIN: Final = 0.001
 """Flows of a smaller share of the objects are not drawn."""
 NO_LABEL: Final = "no label"
@@ -88,21 +90,37 @@ class AlluvialDisplay(Display):
     @classmethod
     def from_consensus(
         cls,
-        consensus: Consensus,
         ensemble: Ensemble | SoftEnsemble,
+        result: Consensus,
         columns: Sequence[Any] | None = None,
         title: str = "",
     ) -> "AlluvialDisplay":
-        """`columns` are names or places of clusterings; left out, two that agree most and two that agree least."""
-        agreement = column_nmi(ensemble, consensus.labels)
+        """Compute the flows of objects between the clusters of some clusterings and of the consensus.
+
+        Parameters
+        ----------
+        ensemble : Ensemble or SoftEnsemble
+            The base clusterings.
+        result : Consensus
+            Their consensus, for the same objects in the same order.
+        columns : sequence of str or int, optional
+            Names or positions of the clusterings shown, at most 12. Default: the two that agree most with the consensus
+            and the two that agree least.
+        title : str, optional
+
+        Returns
+        -------
+        AlluvialDisplay
+        """
+        agreement = column_nmi(ensemble, result.labels)
         chosen = _chosen(agreement) if columns is None else chosen_places(columns, ensemble.names)
         if len(chosen) > MOST_COLUMNS:
             raise ParameterError(f"{len(chosen)} clusterings side by side; choose {MOST_COLUMNS} at most")
-        every, sizes = np.arange(consensus.k), consensus.sizes
+        every, sizes = np.arange(result.k), result.sizes
         largest = np.argsort(-sizes, kind="stable")[: MOST_BLOCKS - 1]
-        raw = [_raw(ensemble, j, consensus, largest) for j in chosen]
+        raw = [_raw(ensemble, j, result, largest) for j in chosen]
         middle = (len(raw) + 1) // 2
-        raw.insert(middle, _Raw.of(consensus.labels, [str(c) for c in every], every, largest))
+        raw.insert(middle, _Raw.of(result.labels, [str(c) for c in every], every, largest))
         weights = None if ensemble.multiplicity is None else ensemble.counts
         flows = [_flow(a, b, weights) for a, b in pairwise(raw)]
         fixed = [len(one.names) - one.loose for one in raw]
@@ -111,12 +129,12 @@ class AlluvialDisplay(Display):
         told = [_Told(ensemble.names[j], False, float(agreement[j])) for j in chosen]
         told.insert(middle, _Told("consensus", True, 1.0))
         total = float(ensemble.counts.sum())
-        filled = 1 - GAP * (max(len(order) for order in orders) - 1)
+        filled = 1 - min(GAP * (max(len(order) for order in orders) - 1), MOST_GAPS)
         stacks = tuple(
             _stack(one, order, weights, filled, said) for one, order, said in zip(raw, orders, told, strict=True)
         )
         ribbons, thin = _ribbons(stacks, flows, middle, total)
-        return cls(title or "From clusterings to the consensus", stacks, ribbons, consensus.k, total, thin)
+        return cls(title or "From clusterings to the consensus", stacks, ribbons, result.k, total, thin)
 
     @property
     def alt(self) -> str:
@@ -149,7 +167,8 @@ class AlluvialDisplay(Display):
     @property
     def inches(self) -> tuple[float, float]:
         """Width and height."""
-        return 1.6 + 1.9 * len(self.stacks), 5.4
+        most = max(len(stack.labels) for stack in self.stacks)
+        return 1.6 + 1.9 * len(self.stacks), max(5.4, 1.4 + 0.21 * most)
 
     def draw(self, axes: Any, theme: Theme) -> None:
         """Blocks in columns and ribbons between them."""
@@ -175,13 +194,13 @@ class AlluvialDisplay(Display):
         plots.plain_axes(axes, theme)
 
     def _draw_stack(self, axes: Any, place: int, stack: Stack, theme: Theme) -> None:
-        names = short_names(stack.labels, 12)
+        names, least = short_names(stack.labels, 12), plots.share_of_line(axes)[1]
         for name, top, height, cluster in zip(names, stack.tops, stack.heights, stack.clusters, strict=True):
             look = plots.look_of(int(cluster), theme)
             if cluster == MISSING:
                 look |= {"facecolor": theme.missing if name == NO_LABEL else theme.unpaired[0]}
             axes.bar(place, height, WIDTH, bottom=top, **look)
-            if height >= 0.026:
+            if height >= least:
                 plots.number_on(axes, place, top + height / 2, name, look["facecolor"])
 
 

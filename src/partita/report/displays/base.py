@@ -1,7 +1,8 @@
-"""What all displays share: a figure in a theme, on given axes, in a file. Each computes, holds, then draws."""
+"""Base class of the displays: plot with matplotlib, save to a file, show in a notebook."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 from partita.core.errors import MissingExtraError
 from partita.core.types import FrozenArrays
@@ -10,58 +11,117 @@ from partita.report.themes import Theme, theme_of
 
 
 class Display(FrozenArrays, ABC):
-    """A picture whose fields hold all that is drawn."""
+    """Base class of the displays. The fields hold all data that is drawn; drawing computes nothing.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        Axes of the last call of `plot`. A display of several panels divides the area of these axes.
+    figure_ : matplotlib.figure.Figure
+        Figure of these axes.
+    """
 
     title: str
+    ax_: Any
+    figure_: Any
 
     @property
     @abstractmethod
     def alt(self) -> str:
-        """What the picture shows, in words and numbers, for those who do not see it."""
+        """Description of the plot in words and numbers, as alternative text for screen readers."""
 
     @property
     def caption(self) -> str:
-        """What stands small below the picture."""
+        """Text below the plot."""
         return ""
 
     @property
     def inches(self) -> tuple[float, float]:
-        """Width and height of a figure of its own."""
+        """Width and height of the figure if no axes are given."""
         return 7.0, 4.5
 
     @abstractmethod
     def draw(self, axes: Any, theme: Theme) -> None:
-        """Draw on these axes, or in their place."""
+        """Draw on these axes, or divide their area into panels."""
 
     def figure(self, theme: str = "light") -> Any:
-        """A matplotlib figure, which belongs to no window."""
-        look = theme_of(theme)
-        with plots.settings():
-            figure = plots.new_figure(self.inches, look)
-            self.draw(figure.add_subplot(), look)
-            plots.finish(figure, look, self.title, self.caption)
-        return figure
+        """Return a new matplotlib figure that pyplot does not know; nothing opens a window.
 
-    def plot(self, axes: Any = None, theme: str = "light") -> Any:
-        """Draw on matplotlib axes of yours, or on new ones, and return them.
+        Parameters
+        ----------
+        theme : {"light", "dark"}, default "light"
 
-        A picture of several panels divides the place of the axes.
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
-        if axes is None:
-            return self.figure(theme).axes[0]
+        return self._draw_in(plots.figure_classes()[0], theme).figure
+
+    def _draw_in(self, make: Callable[..., Any], theme: str) -> Any:
+        """Draw in a new figure with title and caption; return its axes."""
         look = theme_of(theme)
+        # outside of the settings: a first figure of pyplot selects the backend, which changes settings for good
+        figure = plots.new_figure(make, self.inches, look)
         with plots.settings():
+            axes = figure.add_subplot()
             self.draw(axes, look)
-            plots.set_title(axes, look, self.title)
+            plots.finish(figure, look, self.title, self.caption)
         return axes
 
-    def save(self, path: Any, theme: str = "light") -> None:
-        """Write it as PNG, SVG or PDF by the name's suffix; as PNG to a file object."""
-        plots.save(self.figure(theme), path, self.alt)
+    def plot(self, ax: Any = None, theme: str = "light") -> Self:
+        """Draw with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on. A display of several panels divides the area of these axes. Default: a new pyplot figure
+            with title and caption, which `matplotlib.pyplot.show()` shows.
+        theme : {"light", "dark"}, default "light"
+            With `ax`, the theme that suits the background of its figure.
+
+        Returns
+        -------
+        Display
+            The display itself. `ax_` and `figure_` are the axes and their figure.
+        """
+        if ax is None:
+            ax = self._draw_in(plots.pyplot_figure, theme)
+        else:
+            look = theme_of(theme)
+            with plots.settings():
+                self.draw(ax, look)
+                plots.set_title(ax, look, self.title)
+        vars(self).update(ax_=ax, figure_=ax.figure, theme_=theme)
+        return self
+
+    def save(self, path: Any, theme: str | None = None) -> None:
+        """Save the plot as PNG, SVG or PDF; needs neither `plot` nor pyplot.
+
+        Parameters
+        ----------
+        path : str, path or binary file object
+            The suffix of a path selects the format; a file object receives PNG.
+        theme : {"light", "dark"}, optional
+            Default: that of the last `plot`, else "light".
+        """
+        plots.save(self.figure(theme or self._last_theme), path, self.alt)
+
+    @property
+    def _last_theme(self) -> str:
+        return str(vars(self).get("theme_", "light"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("ax_", "figure_", "theme_")}
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """What a notebook shows: the picture, and its words for those who do not see it."""
+        """Return the plot as PNG with its description.
+
+        Only the description is returned if pyplot shows the figure of `plot` itself, so that a notebook cell does not
+        show the plot twice.
+        """
+        if plots.shown_by_pyplot(getattr(self, "figure_", None)):
+            return {"text/plain": self.alt}
         try:
-            return {"image/png": plots.as_png(self.figure()), "text/plain": self.alt}
+            return {"image/png": plots.as_png(self.figure(self._last_theme)), "text/plain": self.alt}
         except MissingExtraError:
             return {"text/plain": self.alt}

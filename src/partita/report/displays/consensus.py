@@ -12,13 +12,14 @@ from partita.core.types import MISSING, FloatArray, IntArray
 from partita.metrics import column_nmi, contingency
 from partita.report import plots
 from partita.report.displays.base import Display
-from partita.report.displays.drawing import cluster_name, name_runs, runs, spaced, tick_names
+from partita.report.displays.drawing import agreement_bars, cluster_name, name_runs, runs, spaced, tick_names
 from partita.report.displays.matching import matches, renamed
 from partita.report.displays.ordering import (
     MOST_BINS,
     MOST_ROWS,
     Bins,
     hard_column,
+    most_and_least,
     most_frequent,
     ordered_bins,
 )
@@ -52,26 +53,50 @@ class ConsensusDisplay(Display):
     @classmethod
     def from_consensus(
         cls,
-        consensus: Consensus,
         ensemble: Ensemble | SoftEnsemble,
+        result: Consensus,
         title: str = "",
         *,
         most_rows: int = MOST_ROWS,
         bins: int = MOST_BINS,
     ) -> "ConsensusDisplay":
-        """Order the objects by cluster and confidence and rename each clustering's labels after the consensus."""
-        sure = np.full(len(consensus), np.nan) if consensus.confidence is None else consensus.confidence
-        order = ordered_bins(consensus.labels, sure, most_rows, bins)
-        agreement = np.nan_to_num(column_nmi(ensemble, consensus.labels))
-        columns = np.argsort(-agreement, kind="stable")
-        if len(columns) > MOST_COLUMNS:
-            columns = np.append(columns[: MOST_COLUMNS // 2], columns[-MOST_COLUMNS // 2 :])
-        shown = [order.clusters, *(_shown(hard_column(ensemble, j), consensus, order) for j in columns)]
+        """Order the objects by cluster and confidence and rename the labels of each clustering to match the consensus.
+
+        Parameters
+        ----------
+        ensemble : Ensemble or SoftEnsemble
+            The base clusterings.
+        result : Consensus
+            Their consensus, for the same objects in the same order.
+        title : str, optional
+        most_rows : int, default 2000
+            Maximum number of objects that have a row of their own.
+        bins : int, default 500
+            Number of rows if there are more objects; a row is then a bin of objects of one cluster.
+
+        Returns
+        -------
+        ConsensusDisplay
+
+        Examples
+        --------
+        >>> import partita
+        >>> from partita.report import ConsensusDisplay
+        >>> ensemble = partita.Ensemble.from_labels([[0, 1], [0, 1], [1, 0], [1, 0], [1, 1]])
+        >>> display = ConsensusDisplay.from_consensus(ensemble, partita.consensus(ensemble, "voting", 2))
+        >>> display.labels.shape
+        (5, 3)
+        """
+        sure = np.full(len(result), np.nan) if result.confidence is None else result.confidence
+        order = ordered_bins(result.labels, sure, most_rows, bins)
+        agreement = np.nan_to_num(column_nmi(ensemble, result.labels))
+        columns = most_and_least(agreement, MOST_COLUMNS)
+        shown = [order.clusters, *(_shown(hard_column(ensemble, j), result, order) for j in columns)]
         return cls(
             title or f"{len(ensemble.names)} clusterings and their consensus",
             tuple(ensemble.names[j] for j in columns),
             np.stack(shown, axis=1).astype(np.int64),
-            consensus.k,
+            result.k,
             order.totals(ensemble.counts),
             order.means(sure, ensemble.counts),
             agreement[columns],
@@ -94,20 +119,22 @@ class ConsensusDisplay(Display):
         if (self.sizes > 1).any():
             parts.append(f"each row: about {self.sizes.mean():,.0f} objects of a cluster, the most frequent label")
         if self.left_out:
-            parts.append(f"{counted(self.left_out, 'clustering')} of middling agreement not shown")
+            parts.append(f"{counted(self.left_out, 'clustering')} of medium agreement not shown")
         return "; ".join(parts)
 
     @property
     def inches(self) -> tuple[float, float]:
         """Width and height."""
-        return float(np.clip(8.6 + 0.28 * len(self.names), 9.0, 15.0)), max(5.8, 0.2 * len(self.names))
+        clusters = len(np.unique(self.labels[:, 0]))
+        height = max(5.8, 0.2 * len(self.names), min(2.2 + 0.2 * clusters, 9.0))
+        return float(np.clip(8.6 + 0.28 * len(self.names), 9.0, 15.0)), height
 
     def draw(self, axes: Any, theme: Theme) -> None:
         """Table, confidence, agreement."""
         at = plots.panels(axes, (5, 1.3, 3), (1,))
         self._draw_table(at(0, 0), theme)
         self._draw_confidence(at(0, 1), theme)
-        self._draw_agreement(at(0, 2), theme)
+        agreement_bars(at(0, 2), self.names, self.agreement, theme)
 
     def _draw_table(self, axes: Any, theme: Theme) -> None:
         plots.label_image(axes, self.labels, self.k, theme)
@@ -119,7 +146,7 @@ class ConsensusDisplay(Display):
             for column, labels in enumerate(self.labels.T):
                 name_runs(axes, column, labels, theme, self.k)
         axes.set_xticks(range(len(self.names) + 1), ["consensus", *tick_names(self.names)], rotation=40, ha="right")
-        named = list(spaced(found, len(self.labels), 0.03))
+        named = list(spaced(axes, found))
         axes.set_yticks([run.middle for run in named], [f"cluster {cluster_name(run.cluster)}" for run in named])
         plots.plain_axes(axes, theme)
         if len(self.names) > 20:
@@ -132,25 +159,11 @@ class ConsensusDisplay(Display):
             np.nan_to_num(self.confidence), edges, orientation="horizontal", fill=True, color=theme.soft, linewidth=0
         )
         axes.set_xlim(0, 1)
-        axes.set_xticks([0, 0.5, 1])
+        axes.set_xticks([0, 1])
         axes.set_ylim(len(self.confidence) - 0.5, -0.5)
         axes.set_yticks([])
         plots.plain_axes(axes, theme)
         plots.set_title(axes, theme, "confidence" if np.isfinite(self.confidence).any() else "no confidence")
-
-    def _draw_agreement(self, axes: Any, theme: Theme) -> None:
-        places = np.arange(len(self.names))
-        size = plots.SMALL if len(self.names) <= 24 else plots.TINY
-        axes.barh(places, self.agreement, color=theme.accent)
-        for place, value in zip(places, self.agreement, strict=True):
-            axes.text(value + 0.02, place, f"{value:.2f}", va="center", fontsize=size, color=theme.ink)
-        axes.set_yticks(places, tick_names(self.names))
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1.14)
-        axes.set_xticks([0, 0.5, 1])
-        plots.plain_axes(axes, theme)
-        axes.tick_params(axis="y", labelsize=size)
-        plots.set_title(axes, theme, "agreement with the consensus (NMI)")
 
 
 def _shown(column: IntArray, consensus: Consensus, order: Bins) -> IntArray:

@@ -43,27 +43,43 @@ class HeatmapDisplay(Display):
     @classmethod
     def from_consensus(
         cls,
-        consensus: Consensus,
         ensemble: Ensemble | SoftEnsemble,
+        result: Consensus,
         title: str = "",
         *,
         items: ItemConsensus | None = None,
         most_rows: int = MOST_ROWS,
         bins: int = MOST_BINS,
     ) -> "HeatmapDisplay":
-        """Every object a row, or bins of objects of one cluster where there are more than `most_rows`.
+        """Compute the co-association of the objects, ordered by cluster and item consensus.
 
-        `items` are what `item_consensus` gives, where you have it.
+        Parameters
+        ----------
+        ensemble : Ensemble or SoftEnsemble
+            The base clusterings.
+        result : Consensus
+            Their consensus, for the same objects in the same order.
+        title : str, optional
+        items : ItemConsensus, optional
+            `partita.metrics.item_consensus(ensemble, result)`, if it is already computed.
+        most_rows : int, default 2000
+            Maximum number of objects that have a row of their own.
+        bins : int, default 500
+            Number of rows if there are more objects; a row is then a bin of objects of one cluster.
+
+        Returns
+        -------
+        HeatmapDisplay
         """
-        found = item_consensus(ensemble, consensus) if items is None else items
-        order = ordered_bins(consensus.labels, found.own, most_rows, bins)
+        found = item_consensus(ensemble, result) if items is None else items
+        order = ordered_bins(result.labels, found.own, most_rows, bins)
         matrix = _matrix(ensemble, order)
         sizes = order.totals(ensemble.counts)
         known = np.isfinite(found.own)
         within = float(np.average(found.own[known], weights=ensemble.counts[known])) if known.any() else np.nan
         wanted = title or f"How often objects are together in {counted(len(ensemble.names), 'clustering')}"
         own = order.means(found.own, ensemble.counts)
-        return cls(wanted, matrix, order.clusters, sizes, own, consensus.k, within, consensus.unknown)
+        return cls(wanted, matrix, order.clusters, sizes, own, result.k, within, result.unknown)
 
     @property
     def binned(self) -> bool:

@@ -117,7 +117,7 @@ class ItemDisplay(Display):
         edges = np.arange(len(self.other) + 1) - 0.5
         axes.stairs(self.other, edges, baseline=None, color=theme.ground, linewidth=2.4)  # seen on any colour
         axes.stairs(self.other, edges, baseline=None, color=theme.ink, linewidth=0.9)
-        named = list(spaced(found, len(self.clusters), 0.03))
+        named = list(spaced(axes, found, across=True))
         axes.set_xticks([run.middle for run in named], [cluster_name(run.cluster) for run in named])
         axes.set_xlim(-0.5, len(self.clusters) - 0.5)
         axes.set_ylim(0, 1.02)

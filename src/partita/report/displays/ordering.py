@@ -1,5 +1,6 @@
 """The order in which pictures show objects, and the bins that stand for many of them."""
 
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ MOST_ROWS: Final = 2000
 """Objects up to which each has a row of its own."""
 MOST_BINS: Final = 500
 """Rows of a picture where there are more objects."""
+
+QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 MOST_NAMES: Final = 1 << 12
 """Different numbers up to which they are counted without being sorted first."""
@@ -105,6 +108,37 @@ def _shares(lengths: IntArray, bins: int) -> IntArray:
     rest = np.argsort(-(exact - np.floor(exact)) * (each < lengths), kind="stable")
     each[rest[: min(spare, int(np.count_nonzero(each < lengths)))]] += 1
     return each
+
+
+def confidence_quantiles(labels: IntArray, confidence: FloatArray, counts: FloatArray, k: int) -> FloatArray:
+    """Return the (k, 5) quantiles 5 %, 25 %, 50 %, 75 % and 95 % of the confidence of each cluster's objects.
+
+    A row counts as `counts` objects. Quantiles are NaN for a cluster without a defined confidence.
+
+    >>> confidence_quantiles(np.array([0, 0, 1]), np.array([0.2, 0.8, np.nan]), np.array([1.0, 9.0, 1.0]), 2)[:, 2]
+    array([0.8, nan])
+    """
+    known = np.flatnonzero(np.isfinite(confidence) & (labels != MISSING))
+    order = known[np.lexsort((confidence[known], labels[known]))]
+    ends = np.searchsorted(labels[order], np.arange(k + 1))
+    quantiles = np.full((k, len(QUANTILES)), np.nan)
+    for cluster, (start, stop) in enumerate(pairwise(ends.tolist())):
+        if stop > start:
+            rows = order[start:stop]
+            totals = np.cumsum(counts[rows])
+            places = np.searchsorted(totals, np.rint(np.array(QUANTILES) * max(totals[-1] - 1, 0)), side="right")
+            quantiles[cluster] = confidence[rows[np.minimum(places, len(rows) - 1)]]
+    return quantiles
+
+
+def most_and_least(agreement: FloatArray, most: int) -> IntArray:
+    """Return the clusterings in descending order of agreement; of more than `most`, the first and the last.
+
+    >>> most_and_least(np.array([0.2, np.nan, 0.9, 0.5]), 2).tolist()
+    [2, 1]
+    """
+    order = np.argsort(-np.nan_to_num(agreement), kind="stable")
+    return order if len(order) <= most else np.append(order[: most // 2], order[len(order) - most // 2 :])
 
 
 def hard_column(ensemble: Ensemble | SoftEnsemble, j: int) -> IntArray:

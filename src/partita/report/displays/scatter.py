@@ -50,7 +50,7 @@ class ScatterDisplay(Display):
     @classmethod
     def from_consensus(
         cls,
-        consensus: Consensus,
+        result: Consensus,
         coordinates: Any,
         title: str = "",
         *,
@@ -62,23 +62,23 @@ class ScatterDisplay(Display):
 
         `confidence` is one number between 0 and 1 an object; left out, the confidence of the consensus is taken.
         """
-        places = two_coordinates(coordinates, len(consensus))
-        given = consensus.confidence if confidence is None else np.asarray(confidence, float)
-        sure = np.ones(len(consensus)) if given is None else np.clip(given, 0.0, 1.0)
-        if sure.shape != (len(consensus),):
-            raise ParameterError(f"confidence has shape {sure.shape}; give {len(consensus)} numbers")
+        places = two_coordinates(coordinates, len(result))
+        given = result.confidence if confidence is None else np.asarray(confidence, float)
+        sure = np.ones(len(result)) if given is None else np.clip(given, 0.0, 1.0)
+        if sure.shape != (len(result),):
+            raise ParameterError(f"confidence has shape {sure.shape}; give {len(result)} numbers")
         there = np.flatnonzero(np.isfinite(places).all(axis=1))
-        shown = there[_sample(consensus.labels[there], generator(seed))] if len(there) > MOST_POINTS else there
+        shown = there[_sample(result.labels[there], generator(seed))] if len(there) > MOST_POINTS else there
         return cls(
             title or "Objects by consensus cluster",
             places[shown],
-            consensus.labels[shown].astype(np.int64),
+            result.labels[shown].astype(np.int64),
             sure[shown],
             names,
-            consensus.k,
-            np.array(consensus.sizes),
+            result.k,
+            np.array(result.sizes),
             len(there),
-            len(consensus) - len(there),
+            len(result) - len(there),
         )
 
     @property

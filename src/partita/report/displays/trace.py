@@ -41,12 +41,12 @@ class TraceDisplay(Display):
     """What the method says of its convergence."""
 
     @classmethod
-    def from_consensus(cls, consensus: Consensus, title: str = "") -> "TraceDisplay":
+    def from_consensus(cls, result: Consensus, title: str = "") -> "TraceDisplay":
         """Refused where the method does not iterate."""
-        detail = consensus.detail
-        traces = detail.get("log joint by sweep") or ((tuple(consensus.trace),) if consensus.trace else ())
+        detail = result.detail
+        traces = detail.get("log joint by sweep") or ((tuple(result.trace),) if result.trace else ())
         if not traces or not len(traces[0]):
-            name = consensus.recipe.method if consensus.recipe else "this method"
+            name = result.recipe.method if result.recipe else "this method"
             raise ParameterError(f"{name} has no trace: it does not iterate; there is nothing to draw")
         sampler = "log joint" in detail or "log joint by sweep" in detail
         values = np.array(traces, np.float64)
@@ -54,9 +54,9 @@ class TraceDisplay(Display):
         shown = np.arange(0, total, -(-total // MOST_POINTS))
         shown = shown if shown[-1] == total - 1 else np.append(shown, total - 1)
         numbers = detail.get("clusters by sweep")
-        params = {} if consensus.recipe is None else consensus.recipe.params
+        params = {} if result.recipe is None else result.recipe.params
         what = "log joint" if sampler else "objective"
-        by = f" of {consensus.recipe.method}" if consensus.recipe else ""
+        by = f" of {result.recipe.method}" if result.recipe else ""
         return cls(
             title or f"{what.capitalize()}{by}",
             what,
@@ -66,7 +66,7 @@ class TraceDisplay(Display):
             None if numbers is None else np.array(numbers)[:, shown],
             min(int(params.get("burn_in", 0)), total) if sampler else 0,
             total,
-            consensus.converged,
+            result.converged,
             str(detail.get("verdict", "")),
         )
 

@@ -145,7 +145,7 @@ def profile(ids: Numbered, shown: ItemDisplay) -> str:
     ends = np.concatenate([[0], np.cumsum(shown.sizes)])
     axes = Axes(canvas, (0, total), (0, 1), bottom=46)
     axes.frame("objects, by cluster", "item-consensus", [])
-    base = axes.top + axes.inner[1]
+    base, last = axes.top + axes.inner[1], -np.inf
     for start, stop, cluster in runs(shown.clusters):
         x = np.repeat(axes.at_x(ends[start : stop + 1]), 2)[1:-1]
         own, other = (np.repeat(axes.at_y(np.nan_to_num(part[start:stop])), 2) for part in (shown.own, shown.other))
@@ -155,8 +155,10 @@ def profile(ids: Numbered, shown: ItemDisplay) -> str:
         canvas.path(whole, f"area {colour(cluster)}", f"{called}: cluster-consensus {number(float(mean))}")
         if np.isfinite(shown.other[start:stop]).any():
             canvas.path(joined(x, other), "rim", f"{called}: with the next best cluster")
-        if x[-1] - x[0] > 14:
-            canvas.text(float(x[0] + x[-1]) / 2, base + 15, f"{cluster}" if cluster >= 0 else "…", "middle")
+        middle = float(x[0] + x[-1]) / 2
+        if middle - last >= 18:
+            canvas.text(middle, base + 15, f"{cluster}" if cluster >= 0 else "…", "middle")
+            last = middle
     words = (
         "Height: the share of clusterings that put an object with its own cluster; line: with the next best cluster. "
         "Where they meet, objects are torn between two clusters."

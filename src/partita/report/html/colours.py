@@ -1,25 +1,35 @@
-"""The colours of clusters and lines on the page: those of the pictures, tried in grey and for colour-blind eyes."""
+"""Style sheet of the colors of clusters and lines: the HTML report uses the palette of the displays."""
 
 from typing import Final
 
-from partita.report.themes import DARK, LIGHT, Theme, line_colour
+from partita.report.themes import DARK, LIGHT, Theme, colour_of, line_colour
 
-LINES: Final = 5
-"""Colours of lines, which must stand out from the ground more than areas."""
+CLUSTERS: Final = len(LIGHT.palette)
+"""Number of cluster colors; they repeat after so many clusters."""
+LINES: Final = 20
+"""Number of line colors, all with a contrast of at least 3 on both backgrounds."""
+LINES_PER_DASH: Final = 6
+"""Consecutive lines with the same dash pattern; a repeated color has another one."""
 
 
 def palette_style() -> str:
-    """A style sheet that names them: --c0 to --c7 of clusters, --l0 to --l4 of lines; light on paper."""
+    """Return the style sheet of cluster colors (fill `.c0`, stroke `.e0`) and lines (`.line.l0`); print is light."""
     light, dark = _named(LIGHT), _named(DARK)
     return (
         f":root {{ {light} }}\n"
         f':root[data-theme="dark"] {{ {dark} }}\n'
         f'@media screen and (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) {{ {dark} }} }}\n'
         f'@media print {{ :root, :root[data-theme="dark"] {{ {light} }} }}\n'
+        f"{_classes()}\n"
     )
 
 
+def _classes() -> str:
+    areas = [f".c{c} {{ fill: var(--c{c}); }} .e{c} {{ stroke: var(--c{c}); }}" for c in range(CLUSTERS)]
+    return " ".join([*areas, *(f".line.l{c} {{ stroke: var(--l{c}); }}" for c in range(LINES))])
+
+
 def _named(theme: Theme) -> str:
-    areas = [f"--c{place}: {colour};" for place, colour in enumerate(theme.palette)]
+    areas = [f"--c{cluster}: {colour_of(cluster, theme)};" for cluster in range(CLUSTERS)]
     lines = [f"--l{place}: {line_colour(place, theme)};" for place in range(LINES)]
     return " ".join(areas + lines).lower()

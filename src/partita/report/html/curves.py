@@ -7,7 +7,7 @@ import numpy as np
 from partita.report.displays.cdf import CdfDisplay
 from partita.report.displays.numbers import NumbersDisplay
 from partita.report.displays.trace import TraceDisplay
-from partita.report.html.colours import LINES
+from partita.report.html.colours import LINES_PER_DASH
 from partita.report.html.elements import Numbered, figure, number, share
 from partita.report.html.svg import Axes, Canvas, line, ticks
 
@@ -78,7 +78,7 @@ def distributions(ids: Numbered, shown: CdfDisplay) -> str:
     drawn = spaced(shown.ks, shown.k)
     for place in drawn:
         k = shown.ks[place]
-        strong = "thick" if k == shown.k else f"faint dash{place // LINES % 4}"
+        strong = "thick" if k == shown.k else f"faint dash{place // LINES_PER_DASH % 4}"
         told = f"k = {k}: PAC {share(float(shown.pac[place]))}"
         axes.steps(shown.edges, shown.cdf[place], f"{line(place)} {strong}", told)
     _ends(canvas, axes, shown, drawn)
@@ -129,7 +129,7 @@ def trace(ids: Numbered, shown: TraceDisplay) -> str:
         axes.curve(
             shown.iterations,
             values,
-            f"{line(chain)} faint dash{chain // LINES % 4}",
+            f"{line(chain)} faint dash{chain // LINES_PER_DASH % 4}",
             f"chain {chain + 1}" if len(shown.values) > 1 else shown.what,
         )
     if shown.burn_in:

@@ -14,19 +14,22 @@ from partita.report.html.elements import Numbered, counted, cut, figure, number,
 from partita.report.html.svg import Axes, Canvas, colour, edge, ribbon, runs, short
 
 WIDTH, HEIGHT, BLOCK, TOP = 900.0, 380.0, 16.0, 46.0
+BLOCK_LINE: Final = 17.0
+"""Least height per block, so that most blocks have room for a name."""
 LEVELS: Final = (0.35, 0.55, 0.75, 1.0)
 """Opacity of points, by quarters of confidence."""
 
 
 def alluvial(ids: Numbered, shown: AlluvialDisplay, clusterings: int) -> str:
     """Clusterings side by side and the objects that flow between their clusters."""
-    canvas = Canvas(WIDTH, HEIGHT + TOP + 8)
+    tall = max(HEIGHT, BLOCK_LINE * max(len(stack.labels) for stack in shown.stacks))
+    canvas = Canvas(WIDTH, tall + TOP + 8)
     left, right = 92.0, WIDTH - 92.0
     gap = (right - left - BLOCK) / max(len(shown.stacks) - 1, 1)
     across = [left + gap * place for place in range(len(shown.stacks))]
-    _ribbons(canvas, shown, across)
+    _ribbons(canvas, shown, across, tall)
     for place, (stack, x) in enumerate(zip(shown.stacks, across, strict=True)):
-        _stack(canvas, stack, x, (place == 0, place == len(shown.stacks) - 1))
+        _stack(canvas, stack, x, (place == 0, place == len(shown.stacks) - 1), tall)
     drawn = canvas.svg(ids, shown.title, shown.alt, wide=True)
     thin = f" Flows of {share(shown.thin)} of the objects are too thin to be drawn." if shown.thin else ""
     which = "All clusterings beside the consensus"
@@ -40,7 +43,7 @@ def alluvial(ids: Numbered, shown: AlluvialDisplay, clusterings: int) -> str:
     return figure(label + canvas.spelled(shown.title), told, "full")
 
 
-def _stack(canvas: Canvas, stack: Stack, x: float, ends: tuple[bool, bool]) -> None:
+def _stack(canvas: Canvas, stack: Stack, x: float, ends: tuple[bool, bool], tall: float) -> None:
     """One clustering: its blocks and what they are called."""
     first, last = ends
     at, kind = (x, "") if first else (x + BLOCK, "end") if last else (x + BLOCK / 2, "middle")
@@ -48,7 +51,7 @@ def _stack(canvas: Canvas, stack: Stack, x: float, ends: tuple[bool, bool]) -> N
     agreed = "" if stack.consensus else f"agreement {number(stack.agreement, 2)}"
     canvas.text(at, 32, agreed, f"{kind} soft")
     for block, called in enumerate(stack.labels):
-        top, high = TOP + HEIGHT * stack.tops[block], HEIGHT * stack.heights[block]
+        top, high = TOP + tall * stack.tops[block], tall * stack.heights[block]
         told = f"{_block(stack, block)}: {counted(float(stack.objects[block]), 'object')}"
         canvas.box((x, top, BLOCK, max(high, 0.6)), colour(int(stack.clusters[block])), told)
         if high >= 11:
@@ -63,18 +66,18 @@ def _block(stack: Stack, block: int) -> str:
     return f"{cut(stack.name, 60)}, {cut(stack.labels[block], 60)}"
 
 
-def _ribbons(canvas: Canvas, shown: AlluvialDisplay, across: list[float]) -> None:
+def _ribbons(canvas: Canvas, shown: AlluvialDisplay, across: list[float], tall: float) -> None:
     for j, source, target, left, right, high, objects, cluster in zip(*shown.ribbons, strict=True):
         here, there = shown.stacks[j], shown.stacks[j + 1]
         x1, x2 = across[j] + BLOCK, across[j + 1]
-        a, b, tall = TOP + HEIGHT * left, TOP + HEIGHT * right, HEIGHT * high
+        a, b, wide = TOP + tall * left, TOP + tall * right, tall * high
         told = f"{_block(here, source)} → {_block(there, target)}: {counted(float(objects), 'object')}"
-        canvas.path(ribbon(x1, x2, (a, a + tall), (b, b + tall)), f"flow {colour(int(cluster))}", told)
+        canvas.path(ribbon(x1, x2, (a, a + wide), (b, b + wide)), f"flow {colour(int(cluster))}", told)
 
 
 def tracking(ids: Numbered, shown: TrackingDisplay) -> str:
     """The cluster of the objects for every k, a column a k."""
-    left, top, high = 40.0, 26.0, 300.0
+    left, top, high = 40.0, 26.0, float(np.clip(BLOCK_LINE * shown.clusters.max(), 300, 560))
     drawn = spaced(shown.ks, shown.k)
     wide = float(np.clip(400 / len(drawn), 18, 70))
     canvas = Canvas(left + wide * len(drawn) + 10, top + high + 26)
@@ -88,7 +91,7 @@ def tracking(ids: Numbered, shown: TrackingDisplay) -> str:
             where = f"in cluster {cluster}" if cluster >= 0 else "without a label"
             told = f"k = {k}: {share(float(b - a))} of the objects {where}"
             canvas.box((x, top + high * a, wide - 2, high * (b - a)), colour(cluster), told)
-            if high * (b - a) >= 18 and cluster >= 0:
+            if high * (b - a) >= 14 and cluster >= 0:
                 canvas.text(x + wide / 2 - 1, top + high * (a + b) / 2 + 5, f"{cluster}", "middle halo")
         if k == shown.k:
             canvas.box((x - 1.5, top - 2, wide + 1, high + 4), "outline")

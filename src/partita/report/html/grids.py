@@ -21,7 +21,13 @@ MOST_PIXELS: Final = 400
 TREE: Final = 60.0
 """Width of a dendrogram."""
 MOST_CELLS: Final = 24
-"""Rows up to which cells are drawn one by one and tell their numbers; beyond, they are one picture."""
+"""Maximum number of clusterings whose cells are drawn one by one, with their numbers; more are one image."""
+MOST_CLASSES: Final = 36
+"""Maximum number of classes, and of clusters, whose cells are drawn one by one."""
+MOST_LINED: Final = 24
+"""Maximum number of clusters with lines between them; more lines would hide the cells."""
+LINE: Final = 13.0
+"""Height of a line of text."""
 
 
 def agreement(ids: Numbered, shown: AgreementDisplay) -> str:
@@ -70,7 +76,7 @@ def cells(
             value = float(values[i, j])
             known = np.isfinite(value)
             shown = (f"{value:.2f}" if known else "no object in common") if texts is None else f"{texts[i][j]}"
-            about = f"{called} and {other}: {shown or 0}"
+            about = f"{called} and {other}: {shown}" if shown else ""
             at = (left + size * j + 0.5, y + 0.5, size - 1, size - 1)
             strength = max(STRONGEST * min(max(value, 0), 1), 0.02) if known else 1
             canvas.box(at, "strength" if known else "none", about, strength)
@@ -96,11 +102,13 @@ def picture(
         _tree(canvas, tree, left + side + 6, 4, side / len(values))
     canvas.image((left, 4, side, side), data_uri(strength_png(shrunk(values, MOST_PIXELS))))
     canvas.box((left, 4, side, side), "frame")
-    start = 0.0
+    start, last = 0.0, -LINE
     for end, words in marks:
-        if end - start > 0.035:
-            canvas.text(left - 6, 8 + side * (start + end) / 2, words, "end", 10)
-        if end < 1:
+        middle = side * (start + end) / 2
+        if middle - last >= LINE:
+            canvas.text(left - 6, 8 + middle, words, "end", 10)
+            last = middle
+        if end < 1 and len(marks) <= MOST_LINED:
             canvas.line(left, 4 + side * end, left + side, 4 + side * end, "cutline")
             canvas.line(left + side * end, 4, left + side * end, 4 + side, "cutline")
         start = end
@@ -112,7 +120,7 @@ def heatmap(ids: Numbered, shown: HeatmapDisplay) -> str:
     many = float(shown.sizes.sum())
     ends = np.flatnonzero(np.diff(shown.clusters)) + 1
     marks = [(float(end) / len(shown.clusters), f"{shown.clusters[end - 1]}") for end in (*ends, len(shown.clusters))]
-    drawn = picture(ids, shown.title, shown.matrix, shown.alt, marks=marks if len(marks) <= MOST_CELLS else ())
+    drawn = picture(ids, shown.title, shown.matrix, shown.alt, marks=marks)
     mean = many / max(len(shown.sizes), 1)
     each = f" A row stands for about {mean:,.{1 if mean < 10 else 0}f} objects." if shown.binned else ""
     words = (
@@ -124,7 +132,7 @@ def heatmap(ids: Numbered, shown: HeatmapDisplay) -> str:
 
 def confusion(ids: Numbered, shown: ConfusionDisplay) -> str:
     """Known classes (rows) against clusters."""
-    if max(len(shown.classes), len(shown.clusters)) > MOST_CELLS:
+    if max(len(shown.classes), len(shown.clusters)) > MOST_CLASSES:
         drawn = picture(ids, shown.title, shown.shares, shown.alt)
     else:
         texts = [[number(int(value)) if value else "" for value in row] for row in shown.counts.tolist()]
@@ -134,4 +142,4 @@ def confusion(ids: Numbered, shown: ConfusionDisplay) -> str:
         f"Objects of each known class (rows) in each cluster (columns), strong where they are much of the class. "
         f"{share(shown.misassigned)} lie outside the best one-to-one match."
     )
-    return figure(drawn, words)
+    return figure(drawn, words, "full" if len(shown.clusters) > MOST_CELLS else "")

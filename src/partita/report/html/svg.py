@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from partita.report.html.colours import LINES
+from partita.report.html.colours import CLUSTERS, LINES
 from partita.report.html.elements import Numbered, cut, safe
 
 Box: TypeAlias = tuple[float, float, float, float]
@@ -17,8 +17,6 @@ GROWS: Final = 440.0
 """Charts at least so wide fill their column; smaller ones keep their size."""
 MOST_TOLD: Final = 600
 """Lines that a list below a chart may have; what has more is in a table, or is too fine to be read."""
-COLOURS: Final = 8
-"""Colours of clusters that the style sheet has; they come again after so many."""
 
 
 def short(value: float) -> str:
@@ -235,12 +233,12 @@ def runs(values: Any) -> list[tuple[int, int, int]]:
 
 def colour(place: int) -> str:
     """The class that gives cluster number `place` its colour; one below 0 has none."""
-    return f"c{place % COLOURS}" if place >= 0 else "none"
+    return f"c{place % CLUSTERS}" if place >= 0 else "none"
 
 
 def edge(place: int) -> str:
     """The class that gives a point drawn as a line the colour of that cluster."""
-    return f"e{place % COLOURS}"
+    return f"e{place % CLUSTERS}"
 
 
 def line(place: int) -> str:

@@ -1,0 +1,129 @@
+"""Suggestions for unknown names: a different spelling, the name that Partita uses, or the nearest known name."""
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, ParamSpec, TypeVar
+
+from partita.core.errors import ParameterError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+PARAMETERS: Final = (
+    ("k", "n_clusters", "num_clusters", "number_of_clusters", "clusters", "ks"),
+    ("seed", "random_state", "random_seed", "rng"),
+    ("threads", "workers", "n_jobs", "jobs"),
+    ("ids", "id", "id_column", "index"),
+    ("restarts", "n_init"),
+)
+"""Names of the same parameter, here or in other libraries; those that the function has are suggested."""
+READING: Final = ("ids", "missing", "weights", "transpose", "allow")
+"""Options for reading a table, which only the functions that make an ensemble have."""
+METHODS: Final[Mapping[str, tuple[str, ...]]] = {
+    "k-means": ("qmi",),
+    "kmeans": ("qmi",),
+    "em": ("mm",),
+    "mixture": ("mm",),
+    "gibbs": ("nbce-gibbs", "bce-gibbs"),
+    "bce": ("bce-vb", "bce-gibbs"),
+    "nbce": ("nbce-vb", "nbce-gibbs", "nbce-cvb"),
+    "hungarian": ("voting",),
+    "majority-voting": ("voting",),
+    "spectral": ("lwgp",),
+    "hierarchical": ("eac", "lwea"),
+    "co-association": ("eac",),
+    "default": ("auto",),
+}
+ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "fit": ("consensus",),
+    "run": ("consensus",),
+    "from-labels": ("Ensemble",),
+    "score": ("evaluate",),
+}
+"""Names in the module `partita`."""
+COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "consensus": ("run",),
+    "fit": ("run",),
+    "ensemble": ("generate",),
+    "make-ensemble": ("generate",),
+    "plot": ("report",),
+    "diagnose": ("report",),
+    "score": ("evaluate",),
+}
+
+
+def similar(name: object, known: Iterable[str], others: Mapping[str, tuple[str, ...]] | None = None) -> list[str]:
+    """Return the known names that were probably meant, the best first.
+
+    Parameters
+    ----------
+    name : object
+        The unknown name. Case, and hyphens in place of underscores, do not matter.
+    known : iterable of str
+        The names to choose from.
+    others : mapping, optional
+        Other words, in lower case with hyphens, and the names that they stand for. Default: `PARAMETERS`.
+
+    Returns
+    -------
+    list of str
+        Empty if no name is similar.
+
+    >>> similar("bce_vb", ["mm", "bce-vb"]), similar("n_clusters", ["k", "seed"]), similar("sede", ["k", "seed"])
+    (['bce-vb'], ['k'], ['seed'])
+    """
+    names = {_folded(one): one for one in known}
+    if others is None:
+        others = {_folded(word): group for group in PARAMETERS for word in group}
+    meant = {word: [names[_folded(one)] for one in group if _folded(one) in names] for word, group in others.items()}
+    meant = {word: found for word, found in meant.items() if found} | {word: [one] for word, one in names.items()}
+    return [one for close in difflib.get_close_matches(_folded(str(name)), meant, n=1) for one in meant[close]]
+
+
+def did_you_mean(name: object, known: Iterable[str], others: Mapping[str, tuple[str, ...]] | None = None) -> str:
+    """Return the question with the similar names, for a message, or an empty text.
+
+    >>> did_you_mean("n_jobs", ["workers", "threads"])
+    "did you mean 'threads' or 'workers'? "
+    """
+    found = " or ".join(map(repr, similar(name, known, others)))
+    return f"did you mean {found}? " if found else ""
+
+
+def arguments(function: Callable[..., object]) -> list[str]:
+    """Return the names of the arguments that can be given to a function by name."""
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    found = inspect.signature(function).parameters.values()
+    return [one.name for one in found if one.kind in by_name and one.name not in ("self", "cls")]
+
+
+def suggests_names(function: Callable[P, R]) -> Callable[P, R]:
+    """Raise `ParameterError` with a suggestion if the function is called with an unknown argument."""
+    known = arguments(function)
+    owner = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in known:
+                raise unknown_parameter(owner, name, known)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def unknown_parameter(owner: str, name: str, valid: Iterable[str], more: Iterable[str] = ()) -> ParameterError:
+    """Return the error for an unknown parameter; names in `more` are suggested, but not listed."""
+    listed = list(valid)
+    guess = did_you_mean(name, [*listed, *more])
+    if name in READING:
+        guess = "set it in partita.Ensemble.from_labels or partita.read, and give the ensemble; "
+    return ParameterError(
+        f"{owner}: unknown parameter {name!r}; {guess}valid parameters: {', '.join(listed) or 'none'}"
+    )
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "-")
