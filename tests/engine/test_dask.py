@@ -183,6 +183,14 @@ def test_workers_that_always_die_end_the_run(monkeypatch):
             parts.step(working.die_in_step, None, working.total)
 
 
+def test_a_cluster_closes_while_a_worker_is_being_started():
+    with open_engine("dask", workers=1) as engine:
+        (nanny,) = engine.cluster.local.workers.values()
+        process = nanny.process.process
+        process._state.pid = None  # the nanny takes the worker for a running process, but its start has not finished
+    working.wait_until(lambda: process.exitcode is not None)
+
+
 @pytest.fixture
 def processes(tmp_path):
     """A scheduler and two workers without anyone to start them again, as on a cluster; and what ends them."""

@@ -52,13 +52,25 @@ def silenced() -> Iterator[None]:
 
 
 def _nanny(dask: Any) -> Any:
-    """Starts a worker process, and another in its place where it died, as our own are started."""
+    """Return a nanny class that starts worker processes as ours are started, and ends one that is still being started.
+
+    If a worker dies just after it connected, `distributed` can take its successor for a running process before that
+    process exists; `Nanny.kill` then fails with an AssertionError and the cluster does not close. Here the successor
+    is killed as soon as it exists: its commands are executed in order, after its start.
+    """
 
     async def instantiate(self: Any) -> Any:
         with starting():
             return await dask.Nanny.instantiate(self)
 
-    return type("Nanny", (dask.Nanny,), {"instantiate": instantiate})
+    async def kill(self: Any, timeout: float = 5, reason: str = "nanny-kill") -> None:
+        try:
+            await dask.Nanny.kill(self, timeout=timeout, reason=reason)
+        except AssertionError:
+            with suppress(AttributeError, ValueError):  # the process could not be started, or has ended
+                await self.process.process.kill()
+
+    return type("Nanny", (dask.Nanny,), {"instantiate": instantiate, "kill": kill})
 
 
 class Cluster:
