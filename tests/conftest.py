@@ -1,5 +1,6 @@
-"""What all tests need: examples without a deadline, since a first one may compile a kernel, and a working Ctrl-C."""
+"""Settings of all tests: no deadline for examples (the first one may compile a kernel), a working Ctrl-C, fast gc."""
 
+import gc
 import signal
 import threading
 
@@ -11,3 +12,9 @@ settings.load_profile("compiled")
 if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell starts what runs in the background so, and the processes that tests interrupt would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    """Exclude the thousands of collected tests from garbage collection, which would visit them again and again."""
+    gc.collect()
+    gc.freeze()

@@ -4,6 +4,9 @@ import numpy as np
 
 from partita import Ensemble, SoftEnsemble
 
+SHORT_CHAINS = {"bce-gibbs": {"burn_in": 2, "draws": 6}, "nbce-gibbs": {"burn_in": 2, "draws": 6}}
+"""Parameters of the samplers for tests that do not depend on convergence."""
+
 
 def noisy_labels(n=60, r=7, k=4, noise=0.2, missing=0.0, seed=0):
     """r noisy, renamed copies of k clusters; returns (labels with -1 where missing, truth)."""

@@ -36,6 +36,7 @@ def clone(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_every_block_runs_in_order_in_a_fresh_clone(clone):
     if not (Path(sys.prefix) / "bin" / "activate").exists():
         pytest.skip("needs a virtual environment with an activate script")

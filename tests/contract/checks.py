@@ -20,7 +20,7 @@ from partita.core.method import Method
 from partita.federated.coordinate import Plan
 from partita.federated.simulate import simulate
 from partita.metrics import anmi
-from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
+from tests.samples import SHORT_CHAINS, noisy, noisy_labels, noisy_soft, same_partition
 
 K = 4
 CITATIONS = (Path(__file__).parents[2] / "CITATION.cff").read_text()
@@ -163,7 +163,8 @@ def check_same_seed_same_result(name: str, method: Method) -> None:
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "CHUNK", 16)
-        results = [run(name, ensemble, seed=3, threads=count) for count in (1, 2, 2)]
+        short = SHORT_CHAINS.get(name, {})
+        results = [run(name, ensemble, seed=3, threads=count, **short) for count in (1, 2, 2)]
     for result in results[1:]:
         assert np.array_equal(result.labels, results[0].labels)
         assert result.trace == results[0].trace and dict(result.scores) == dict(results[0].scores)
@@ -391,7 +392,8 @@ def check_polish_never_lowers_anmi(name: str, method: Method) -> None:
     tables = [sample(method, noise=0.6, seed=seed) for seed in range(3)]
     for ensemble in [*tables, noisy_soft()] if takes_soft(method) else tables:
         k = 3 if isinstance(ensemble, SoftEnsemble) else K
-        plain, polished = run(name, ensemble, k), run(name, ensemble, k, polish=True)
+        short = SHORT_CHAINS.get(name, {})
+        plain, polished = run(name, ensemble, k, **short), run(name, ensemble, k, polish=True, **short)
         assert anmi(ensemble, polished.labels) >= anmi(ensemble, plain.labels) - 1e-12
         assert polished.scores["anmi"] == pytest.approx(anmi(ensemble, polished.labels), abs=1e-12)
         done = polished.detail["polish"]

@@ -11,7 +11,7 @@ import partita
 from partita import Consensus, Ensemble, PartitaError, registry
 from partita.core.errors import MethodError, ParameterError, TableError
 from partita.core.threads import available, current
-from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
+from tests.samples import SHORT_CHAINS, noisy, noisy_labels, noisy_soft, same_partition
 
 METHODS = [row["name"] for row in partita.methods()]
 TABLE = [[0, "a"], [0, "a"], [1, "b"], [1, "b"], [2, "b"]]
@@ -94,18 +94,19 @@ def test_nothing_known(method):
 @every_method
 def test_recipe(method):
     ensemble = noisy(missing=0.1)
-    result = partita.consensus(ensemble, method, np.int64(3), seed=np.int64(11), threads=1, compress=False)
+    short = SHORT_CHAINS.get(method, {})
+    result = partita.consensus(ensemble, method, np.int64(3), seed=np.int64(11), threads=1, compress=False, **short)
     recipe = result.recipe
     assert (recipe.method, recipe.k, recipe.seed, recipe.compress) == (method, 3, 11, False)
     assert type(recipe.k) is int and type(recipe.seed) is int
     assert recipe.version == partita.__version__ and recipe.fingerprint == ensemble.fingerprint
     names = {field.name for field in dataclasses.fields(registry.get(method).Params)}
     assert set(recipe.params) == names
-    drawn = partita.consensus(ensemble, method, 3, seed=None).recipe.seed
+    drawn = partita.consensus(ensemble, method, 3, seed=None, **short).recipe.seed
     assert isinstance(drawn, int) and drawn >= 0
-    again = partita.consensus(ensemble, method, 3, seed=drawn)
+    again = partita.consensus(ensemble, method, 3, seed=drawn, **short)
     assert again.recipe.seed == drawn
-    assert len({partita.consensus(ensemble, method, 3, seed=None).recipe.seed for _ in range(3)}) > 1
+    assert len({partita.consensus(ensemble, method, 3, seed=None, **short).recipe.seed for _ in range(3)}) > 1
 
 
 @every_method
@@ -122,7 +123,7 @@ def test_ids_and_order_are_kept(method):
 @every_method
 def test_equal_rows_share_a_cluster(method):
     """The compression law, also without compression, unless single objects are balanced."""
-    ways = (True,) if registry.get(method).balanced else (True, False)
+    ways, short = (True,) if registry.get(method).balanced else (True, False), SHORT_CHAINS.get(method, {})
     for seed in range(4):
         rng = np.random.default_rng(seed)
         distinct = rng.integers(0, 3, size=(6, 4))
@@ -130,7 +131,7 @@ def test_equal_rows_share_a_cluster(method):
         rows = len(np.unique(table, axis=0))
         for k in range(1, rows + 1):
             for compress in ways:
-                result = partita.consensus(table, method, k, compress=compress, seed=seed)
+                result = partita.consensus(table, method, k, compress=compress, seed=seed, **short)
                 pairs = {(tuple(row), label) for row, label in zip(table.tolist(), result.labels.tolist(), strict=True)}
                 assert len(pairs) == rows, (seed, k, compress)
 

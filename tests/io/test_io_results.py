@@ -23,13 +23,9 @@ from partita.federated.coordinate import Plan
 from partita.federated.simulate import simulate
 from partita.io.archive import RESULT, write_archive
 from partita.registry import METHODS, get
-from tests.samples import noisy, noisy_labels, noisy_soft
+from tests.samples import SHORT_CHAINS, noisy, noisy_labels, noisy_soft
 
-SHORT = {
-    "bce-gibbs": {"burn_in": 2, "draws": 6},
-    "nbce-gibbs": {"burn_in": 2, "draws": 6},
-    "auto": {"candidate_labels": True},
-}
+SHORT = SHORT_CHAINS | {"auto": {"candidate_labels": True}}
 """Parameters that make samplers fast, or a result contain more."""
 
 
