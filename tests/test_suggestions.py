@@ -4,7 +4,7 @@ import pytest
 
 import partita
 from partita.core.errors import MethodError, ParameterError
-from partita.core.suggest import ATTRIBUTES, COMMANDS, METHODS, PARAMETERS, suggests_names
+from partita.core.suggest import ATTRIBUTES, COMMANDS, METHODS, PARAMETERS, RESULT, suggests_names
 from partita.registry import METHODS as REGISTRY
 from tests.cli.command import partita as command
 
@@ -156,3 +156,15 @@ def test_commands(wrong, meant):
     done = command(wrong, "labels.csv")
     assert done.returncode == 2
     assert f"No such command {wrong!r}. Did you mean {' or '.join(map(repr, meant))}?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [*((word.replace("-", "_"), names) for word, names in RESULT.items()), ("labels_", ("labels",)), ("K", ("k",))],
+)
+def test_attributes_of_a_result(wrong, meant):
+    result = partita.consensus(TABLE, "voting", k=2)
+    with pytest.raises(AttributeError) as found:
+        getattr(result, wrong)
+    assert f"no attribute {wrong!r}; did you mean {' or '.join(map(repr, meant))}? " in str(found.value)
+    assert not hasattr(result, "_repr_png_") and all(hasattr(result, name) for name in meant)

@@ -149,7 +149,7 @@ def _lines(chosen: "Selection") -> "list[str]":
     if said:
         lines.append(said)
     told = list(chosen.notes)
-    told += [note for note in chosen.consensus.notes if f"k = {chosen.k}: {note}" not in told]
+    told += [note for note in chosen.consensus.notes if note not in told and f"k = {chosen.k}: {note}" not in told]
     return lines + [f"note: {note}" for note in told]
 
 

@@ -85,7 +85,7 @@ def compare(
         work = _Work(given, used, len(tasks))
         plan = _plan(asked, len(tasks), given)
         interrupted = work.run(tasks, plan)
-    notes += unable + work.notes(tasks)
+    notes = [*given.notes, *notes, *unable, *work.notes(tasks)]
     rows = tuple(work.found[task] for task in tasks if task in work.found)
     left_out = FrozenDict(chosen.left_out)
     return Comparison(rows, left_out, tuple(notes), used, plan.workers, plan.threads, interrupted, choice)

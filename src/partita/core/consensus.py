@@ -22,6 +22,7 @@ from partita.core.prepare import Prepared
 from partita.core.recipe import Recipe
 from partita.core.showing import consensus_html
 from partita.core.soft import AnyEnsemble
+from partita.core.suggest import RESULT, did_you_mean
 from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen, smallest_type
 
 
@@ -160,6 +161,12 @@ class Consensus(FrozenArrays):
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError, with a suggestion for a public name; called for attributes that do not exist."""
+        known = () if name.startswith("_") else [one for one in dir(type(self)) if not one.startswith("_")]
+        guess = did_you_mean(name, [*known, *self.__dataclass_fields__], RESULT) if known else ""
+        raise AttributeError(f"Consensus has no attribute {name!r}; {guess}help(result) lists the attributes")
 
     def __repr__(self) -> str:
         return "\n".join([*headline(self), *(f"note: {note}" for note in self.notes)])

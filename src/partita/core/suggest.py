@@ -43,6 +43,22 @@ ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "score": ("evaluate",),
 }
 """Names in the module `partita`."""
+RESULT: Final[Mapping[str, tuple[str, ...]]] = {
+    "n-clusters": ("k",),
+    "num-clusters": ("k",),
+    "probabilities": ("membership",),
+    "proba": ("membership",),
+    "responsibilities": ("membership",),
+    "cluster-sizes": ("sizes",),
+    "anmi": ("scores",),
+    "to-pandas": ("to_frame",),
+    "to-csv": ("to_frame", "to_arrow"),
+    "random-state": ("recipe",),
+    "seed": ("recipe",),
+    "method": ("recipe",),
+    "params": ("recipe",),
+}
+"""Attributes of a result, under the names that they have in other libraries."""
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "consensus": ("run",),
     "fit": ("run",),

@@ -72,6 +72,14 @@ def naming_file(block: Block) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def naming_source(source: LabelBlocks) -> Iterator[None]:
+    """Put the file, or the folder of the files, in front of errors that concern the whole table."""
+    paths = list(dict.fromkeys(block.path for block in source.blocks if block.path))
+    with naming(paths[0] if len(paths) == 1 else os.path.commonpath(paths)) if paths else nullcontext():
+        yield
+
+
 def rows_of(source: LabelBlocks) -> int:
     """How many rows there are in all."""
     return source.blocks[-1].first + source.blocks[-1].rows

@@ -37,13 +37,15 @@ def _remark(row: Compared, best: bool, comparison: Comparison, notes: bool) -> s
 
 
 def note_lines(comparison: Comparison) -> list[str]:
-    """What fits noted, each note once with the fits it is of; other numbers of clusters than asked for are not told,
-    since the table has a column of them.
+    """Return the notes of the fits, each once with the fits that have it.
+
+    Notes on the table, which `comparison.notes` has, and on other numbers of clusters than requested, which are a
+    column of the table, are omitted.
     """
     told: dict[str, dict[str, list[str]]] = {}
     for row in comparison.rows:
         for note in row.notes:
-            if note != f"asked for {row.k} clusters, found {row.clusters}":
+            if note not in comparison.notes and note != f"asked for {row.k} clusters, found {row.clusters}":
                 told.setdefault(note, {}).setdefault(row.method, []).append("found" if row.k is None else str(row.k))
     fits = sum(not row.failed for row in comparison.rows)
     return [f"{note} ({_who(by, fits)})" for note, by in told.items()]

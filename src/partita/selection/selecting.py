@@ -101,7 +101,7 @@ def select_k(
         if rule.k not in work.found:
             rule = choose_k(table, sorted(work.found))
         choice = _chosen(trials, used, rule, interrupted)
-        notes += _told(trials, used, choice, fitting.rows)
+        notes = [*fitting.given.notes, *notes, *_told(trials, used, choice, fitting.rows)]
         notes += work.notes(wanted)
         labels = FrozenDict({k: work.labels_of(k) for k in wanted if k in work.found})
         best = fitting.emptied().restored(work.found[choice.k])

@@ -17,7 +17,7 @@ from partita.core.fields import check_weights
 from partita.core.model import ColumnModel
 from partita.core.types import FloatArray, FrozenDict
 from partita.engine.base import Engine
-from partita.io.blocks import LabelBlocks, naming_file, rows_of
+from partita.io.blocks import LabelBlocks, naming_file, naming_source, rows_of
 from partita.io.holding import holding
 from partita.io.labelling import CONSENSUS
 from partita.io.parts import check_whole, join_parts, read_parts, remove_parts
@@ -143,7 +143,8 @@ class _Run:
         if not any(tally.words.values):
             raise FileError("no object has a label in any clustering; check the missing values")
         held = self.kept.load_fit()
-        notes = tally.check(self.weights, self.plan.read.transpose, allowed(self.plan.read.allow))
+        with naming_source(self.source):
+            notes = tally.check(self.weights, self.plan.read.transpose, allowed(self.plan.read.allow))
         ready = self._fitted(tally, held)
         known = {note["code"] for note in ready.told["notes"]}
         ready.told["notes"] = [*(note.as_record() for note in notes if note.code not in known), *ready.told["notes"]]
