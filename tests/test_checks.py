@@ -44,7 +44,7 @@ TABLES = {
     "all-missing-column": labels() | {"late": [None] * ROWS},
     "constant-column": labels() | {"old": [3] * ROWS},
 }
-"""A table for every code, in which this is the only finding."""
+"""A table for every code in which this is the only finding; `memberships` have a test of their own."""
 TEXTS = {
     "id-like-column": "column 'customer' has 40 values that are all different",
     "transposed": "the table has 5 objects (rows) and 40 clusterings (columns) and looks transposed",
@@ -163,7 +163,7 @@ def found_by(entry, table, folder, allow=()):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
-@pytest.mark.parametrize("code", sorted(ALL))
+@pytest.mark.parametrize("code", sorted(TABLES))
 def test_the_same_finding_everywhere(code, entry, tmp_path):
     ((found, text),) = found_by(entry, TABLES[code], tmp_path)
     expected = found_by(from_mapping, TABLES[code], tmp_path)
@@ -174,7 +174,7 @@ def test_the_same_finding_everywhere(code, entry, tmp_path):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
-@pytest.mark.parametrize("code", sorted(ALL))
+@pytest.mark.parametrize("code", sorted(TABLES))
 def test_allow_switches_a_check_off(code, entry, tmp_path):
     again = {"transposed": ["more-columns-than-rows"]}.get(code, [])
     assert [found for found, _ in found_by(entry, TABLES[code], tmp_path, allow=code)] == again
@@ -194,7 +194,7 @@ def run(monkeypatch, capsys, *words):
     return code or 0, out, err
 
 
-@pytest.mark.parametrize("code", sorted(ALL))
+@pytest.mark.parametrize("code", sorted(TABLES))
 def test_the_command_line_finds_the_same(code, tmp_path, monkeypatch, capsys):
     path = csv_file(TABLES[code], tmp_path)
     expected = found_by(from_csv, TABLES[code], tmp_path)[0][1]
@@ -381,3 +381,82 @@ def test_strict_includes_labels_that_the_model_never_saw(tmp_path, monkeypatch, 
     status, out, err = run(monkeypatch, capsys, "predict", "m.npz", "new.csv", "-o", "p.csv", "--json")
     assert status == 0 and "never seen in training" in err and json.loads(out)["notes"][0]["code"] == "unseen-labels"
     assert run(monkeypatch, capsys, "predict", "m.npz", "new.csv", "-o", "q.csv", "--strict")[0] == 1
+
+
+def test_every_check_has_a_table():
+    assert set(TABLES) == ALL - {"memberships"}
+
+
+def soft_columns(values):
+    """Two clusterings with three clusters each, as columns of memberships, in the order of files."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(ROWS) % 3
+    blocks = [values(np.eye(3)[np.where(rng.random(ROWS) < 0.2, rng.integers(3, size=ROWS), truth)]) for _ in "ab"]
+    return {f"{name}:{c}": block[:, c].tolist() for name, block in zip("ab", blocks, strict=True) for c in range(3)}
+
+
+@pytest.mark.parametrize("values", [lambda one_hot: one_hot.astype(int), lambda one_hot: 0.7 * one_hot + 0.1])
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_memberships_in_a_table_of_labels(make, values, tmp_path):
+    columns = soft_columns(values)
+    with pytest.raises(CheckError) as caught:
+        partita.consensus(make(columns), "mm", 3)
+    text = str(caught.value)
+    assert caught.value.code == "memberships" and "the columns 'a:0', 'a:1', 'a:2' are memberships" in text
+    assert "partita.SoftEnsemble.from_memberships({'a': table[['a:0', 'a:1', 'a:2']], …})" in text
+    # both ways out give the same ensemble
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "soft.csv", index=False)
+    soft = SoftEnsemble.from_memberships({name: frame[[f"{name}:{c}" for c in range(3)]] for name in "ab"})
+    assert np.allclose(partita.read(tmp_path / "soft.csv").matrix, soft.matrix)
+
+
+def test_columns_that_only_have_the_names_of_memberships():
+    runs = {"leiden:0": [0, 0, 1, 2, 1], "leiden:1": [0, 0, 1, 1, 1]}
+    assert len(Ensemble.from_labels(runs | {"text:0": list("ababa"), "text:1": list("aabbb")}).names) == 4
+    pair = {"seed:0": [0, 1, 0, 1], "seed:1": [1, 0, 1, 0]}
+    assert len(Ensemble.from_labels(pair, allow="memberships").names) == 2
+
+
+def turned(rows=30):
+    """A table with clusterings in rows, their names in the first column, and objects in the other columns."""
+    frame = pd.DataFrame(labels(rows=rows)).T
+    frame.columns = [f"object{i}" for i in range(rows)]
+    return frame.reset_index(names="clustering")
+
+
+@pytest.mark.parametrize("make", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas])
+def test_names_of_clusterings_are_no_object(make, tmp_path):
+    """In a table with clusterings in rows, their names would be the labels of one more object."""
+    table = make(turned())
+    text = "column 'clustering' looks like the names of the clusterings, not like the labels of an object; "
+    with pytest.raises(CheckError, match=text) as caught:
+        Ensemble.from_labels(table, transpose=True)
+    assert caught.value.code == "id-like-column" and "ids='clustering' (--id clustering)" in str(caught.value)
+    ensemble = Ensemble.from_labels(table, transpose=True, ids="clustering")
+    assert ensemble.names == ("run0", "run1", "run2", "run3") and ensemble.id_name == "id"
+    assert ensemble.ids.tolist() == [f"object{i}" for i in range(30)]
+    assert len(Ensemble.from_labels(table, transpose=True, allow="id-like-column")) == 31
+    turned().to_csv(tmp_path / "turned.csv", index=False)
+    turned().to_parquet(tmp_path / "turned.parquet", index=False)
+    for name in ("turned.csv", "turned.parquet"):
+        with pytest.raises(CheckError, match=text):
+            partita.read(tmp_path / name, transpose=True)
+        again = partita.read(tmp_path / name, transpose=True, ids="clustering")
+        assert again.fingerprint == ensemble.fingerprint and again.names == ensemble.names
+        assert again.ids.tolist() == ensemble.ids.tolist() and again.id_name == "id"
+
+
+def test_an_object_alone_in_some_clusterings_is_not_taken_for_names():
+    frame = turned().drop(columns="clustering").astype(str)
+    frame["object3"] = ["alone", "0", "alone too", "1"]
+    assert len(Ensemble.from_labels(frame, transpose=True)) == 30
+    small = turned(rows=15).astype(str)  # fewer than 20 columns
+    assert len(Ensemble.from_labels(small, transpose=True)) == 16
+
+
+def test_ids_of_the_objects_in_a_row():
+    """The table of a frame with ids, turned: the ids are one of its rows."""
+    frame = pd.DataFrame({"customer": [f"c{i}" for i in range(30)]} | labels(rows=30))
+    ensemble = Ensemble.from_labels(frame.T, transpose=True, ids="customer")
+    assert ensemble.ids.tolist() == frame["customer"].tolist() and ensemble.id_name == "customer"

@@ -86,7 +86,7 @@ def test_best():
 
 
 def test_notes_are_told_once():
-    few, all_ = "asked for 3 clusters, found 2", "1 object has no label"
+    few, all_ = "requested 3 clusters, found 2", "1 object has no label"
     rows = (Compared("a", 2, 2, notes=(all_, "odd")), Compared("a", 3, 2, notes=(few, all_, "odd")))
     rows += (Compared("b", None, 2, notes=(all_,)), Compared("b", 2, failed="no"))
     found = Comparison(rows)

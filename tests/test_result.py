@@ -12,6 +12,7 @@ import pytest
 import partita
 from partita import Consensus, Ensemble, registry
 from partita.core.consensus import placed
+from partita.core.errors import FileError, ParameterError, TableError
 from partita.metrics import column_nmi, item_matrix
 from tests.samples import noisy, noisy_labels, noisy_soft
 
@@ -262,7 +263,8 @@ def test_ids_of_a_multiindex_are_written_as_text(tmp_path):
     index = pd.MultiIndex.from_product([["x", "y"], range(3)])
     frame = pd.DataFrame({"a": [0, 0, 0, 1, 1, 1], "b": [0, 0, 1, 1, 1, 1]}, index=index)
     result = partita.consensus(frame, "voting", 2)
-    assert result.to_frame()["id"].tolist()[0] == "('x', 0)"
+    assert result.to_frame()["id"].tolist()[0] == ("x", 0)
+    assert result.to_arrow().column("id").to_pylist()[0] == "('x', 0)"
 
 
 def test_notes_are_kept_once_and_follow_the_columns():
@@ -292,3 +294,44 @@ def test_the_way_out_at_functions_without_reading_options():
 def test_candidate_labels_follow_the_numbers():
     result = partita.consensus(noisy(), k=4, candidate_labels=True).number_by_size()
     assert np.array_equal(result.candidate_labels[result.detail["chosen"]], result.labels)
+
+
+def test_a_reference_with_an_index_is_matched_by_id():
+    table, truth = noisy_labels(n=60, k=3, noise=0.1)
+    ids = [f"o{i}" for i in range(60)]
+    result = partita.consensus(Ensemble.from_labels(table, ids=ids), "mm", 3)
+    expected = result.match_to(truth)
+    assert (expected.labels == truth).mean() > 0.9
+    shuffled = pd.Series(truth, index=ids).sample(frac=1, random_state=0)
+    assert np.array_equal(result.match_to(shuffled).labels, expected.labels)
+    assert np.array_equal(result.match_to(pd.Series(truth)).labels, expected.labels)  # the index only counts the rows
+    with pytest.raises(TableError, match="the reference has no object 'o0'"):
+        result.match_to(pd.Series(truth, index=[f"p{i}" for i in range(60)]))
+
+
+def test_ids_of_several_types_join_with_the_table():
+    table, _ = noisy_labels(n=40)
+    frame = pd.DataFrame(table).add_prefix("run")
+    frame["who"] = [i if i % 2 else f"x{i}" for i in range(40)]
+    result = partita.consensus(frame, "voting", 4, ids="who")
+    assert frame.merge(result.to_frame(), on="who")["consensus"].tolist() == result.labels.tolist()
+    assert result.to_arrow().column("who").to_pylist()[:2] == ["x0", "1"]
+
+
+def test_name_of_the_id_column():
+    result = partita.consensus(pd.DataFrame({"second": list("abc"), "x": [1, 1, 2], "y": [1, 1, 3]}), k=2, ids="second")
+    with pytest.raises(FileError, match=r"the id column cannot be called 'second', .*; set id_name="):
+        result.to_frame()
+    with pytest.raises(FileError, match=r"cannot be called 'consensus', .*; choose another id_name"):
+        result.to_frame(id_name="consensus")
+    with pytest.raises(ParameterError, match="id_name=5 is not text"):
+        result.to_frame(id_name=5)
+    assert result.to_frame(id_name="who")["who"].tolist() == ["a", "b", "c"]
+
+
+def test_an_array_whose_ids_are_a_column_predicts_arrays_of_the_same_columns():
+    table, _ = noisy_labels(n=40)
+    whole = np.column_stack([np.arange(100, 140), table])
+    result = partita.consensus(whole, "mm", 4, ids="c0")
+    assert np.array_equal(result.predict(whole), result.labels)
+    assert np.array_equal(result.predict(table), result.labels)

@@ -69,7 +69,7 @@ def test_more_clusters_than_base_clusters():
     """There cannot be more groups than base clusters; the note says what was found."""
     table = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 2], [1, 2]])
     result = partita.consensus(table, "mcla", 6)
-    assert result.k <= 5 and any("asked for 6 clusters" in note for note in result.notes)
+    assert result.k <= 5 and any("requested 6 clusters" in note for note in result.notes)
 
 
 def distances(matrix, counts):

@@ -168,7 +168,7 @@ def test_k_is_the_most_there_can_be():
     for settings, most in (({"k": 3}, 3), ({"truncation": 2}, 2), ({"truncation": 1}, 1), ({"k": 9}, 9)):
         result = partita.consensus(labels, "nbce-gibbs", seed=0, **FAST, **settings)
         assert result.draws.sizes.max() <= most and 1 <= result.k <= most
-    assert result.k == 4 and "asked for 9 clusters, found 4" in result.notes
+    assert result.k == 4 and "requested 9 clusters, found 4" in result.notes
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 0.5, 1, 1, 3, 1]])

@@ -6,7 +6,9 @@ ensemble and the result keep. `allow=` switches a check off by its code. docs/ch
 false alarms that were measured.
 """
 
+import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -29,7 +31,8 @@ from partita.core.types import FloatArray, IntArray, is_sequence
 ID_LIKE: Final = "id-like-column"
 TRANSPOSED: Final = "transposed"
 PARTITA_OUTPUT: Final = "partita-output"
-ERRORS: Final = (ID_LIKE, TRANSPOSED, PARTITA_OUTPUT)
+MEMBERSHIPS: Final = "memberships"
+ERRORS: Final = (ID_LIKE, TRANSPOSED, PARTITA_OUTPUT, MEMBERSHIPS)
 WARNINGS: Final = tuple(
     kind.code for kind in (WideTableWarning, FeatureTableWarning, EmptyColumnWarning, ConstantColumnWarning)
 )
@@ -48,6 +51,12 @@ TRANSPOSED_COLUMNS, TRANSPOSED_RATIO = 20, 3
 """A table is taken for transposed if it has at least this number of columns, and this many times more than rows."""
 FIGURES: Final = ("confidence", "second", "second_item_consensus")
 """Columns that a result of Partita has next to its labels: fields of `Consensus` with one number per object."""
+
+
+MEMBERSHIP_COLUMN: Final = re.compile(r"(.+):(0|[1-9][0-9]{0,5})", re.DOTALL)
+"""Name of a column of memberships: that of the clustering, a colon, and the number of the cluster."""
+SUM_TOLERANCE: Final = 1e-3
+"""Maximum deviation of the sum of the memberships of an object from 1."""
 
 
 def allowed(allow: Any) -> frozenset[str]:
@@ -85,6 +94,61 @@ def check_names(names: Sequence[str], allow: frozenset[str]) -> None:
         f"allow={PARTITA_OUTPUT!r} (--allow {PARTITA_OUTPUT}) if they are clusterings",
         PARTITA_OUTPUT,
     )
+
+
+def check_clustering_names(names: Sequence[str], columns: Iterable[Sequence[Any]], allow: frozenset[str]) -> None:
+    """Raise if one of the objects of a table with clusterings in rows is the column with the names of the clusterings.
+
+    It is text, all its values are different, and none occurs in another column. In a table with at least `MIN_ID_ROWS`
+    columns, an object that is alone in every clustering is less probable.
+    """
+    if ID_LIKE in allow or len(names) < MIN_ID_ROWS:
+        return
+    texts = [[value for value in column if isinstance(value, str) and value.strip()] for column in columns]
+    times = Counter(value for column in texts for value in set(column))
+    rows = max(map(len, texts))
+    own = [
+        name
+        for name, column in zip(names, texts, strict=True)
+        if rows > 1 and len(column) == rows == len(set(column)) and all(times[value] == 1 for value in column)
+    ]
+    if len(own) == 1:
+        raise CheckError(
+            f"column {own[0]!r} looks like the names of the clusterings, not like the labels of an object; set "
+            f"ids={own[0]!r} (--id {shlex.quote(own[0])}) if it holds names, or allow={ID_LIKE!r} (--allow {ID_LIKE}) "
+            "if it is an object",
+            ID_LIKE,
+        )
+
+
+def check_memberships(names: Sequence[str], columns: Sequence[Any], allow: frozenset[str]) -> None:
+    """Raise if columns `name:0`, `name:1`, … of a table of labels are memberships: numbers that sum to 1 in each row.
+
+    In files they make a `SoftEnsemble`; as labels, each of them would be a clustering. Missing rows are not checked.
+    """
+    if MEMBERSHIPS in allow:
+        return
+    blocks: dict[str, list[int]] = {}
+    for j, name in enumerate(names):
+        match = MEMBERSHIP_COLUMN.fullmatch(name)
+        if match:
+            blocks.setdefault(match[1], []).append(j)
+    for name, places in blocks.items():
+        try:
+            block = np.array([np.asarray(columns[j], dtype=float) for j in places])
+        except (TypeError, ValueError):  # not numbers
+            continue
+        sums = block.sum(axis=0)
+        known = block[:, ~np.isnan(sums)]
+        if len(places) < 2 or not known.size or (known < 0).any() or (abs(known.sum(axis=0) - 1) > SUM_TOLERANCE).any():
+            continue
+        own = [names[j] for j in places]
+        raise CheckError(
+            f"the columns {_listed(own)} are memberships of one clustering, {name!r}: they sum to 1; give them as "
+            f"partita.SoftEnsemble.from_memberships({{{name!r}: table[{own[:8]!r}], …}}), read them from a file with "
+            f"partita.read, or set allow={MEMBERSHIPS!r} if each column is a clustering",
+            MEMBERSHIPS,
+        )
 
 
 def check_shape(rows: int, columns: int, transpose: bool | None, allow: frozenset[str]) -> list[Note]:

@@ -15,7 +15,7 @@ from partita.core.coding import MissingRule, code_integers
 from partita.core.columns import code_column
 from partita.core.draws import Draws
 from partita.core.errors import MissingExtraError, Note
-from partita.core.fields import check_length, places_of
+from partita.core.fields import check_length, index_of, places_of
 from partita.core.k_choice import KChoice
 from partita.core.model import ColumnModel, warn_unseen
 from partita.core.prepare import Prepared
@@ -185,10 +185,10 @@ class Consensus(FrozenArrays):
         Returns
         -------
         pyarrow.Table
-            Columns: the ids, if there are any; "consensus" (-1 for an object without labels); "confidence"; "second",
-            the nearest other cluster, and "second_item_consensus"; "consensus:0", "consensus:1", … if the method has
-            memberships. Values that are not defined are null. The metadata has the schema version, the fingerprint of
-            the input and the recipe.
+            Columns: the ids, if there are any (as text if they have several types); "consensus" (-1 for an object
+            without labels); "confidence"; "second", the nearest other cluster, and "second_item_consensus";
+            "consensus:0", "consensus:1", … if the method has memberships. Values that are not defined are null. The
+            metadata has the schema version, the fingerprint of the input and the recipe.
 
         Examples
         --------
@@ -225,7 +225,11 @@ class Consensus(FrozenArrays):
             import_module("pandas")  # which to_pandas needs
         except ImportError:
             raise MissingExtraError("to_frame() needs pandas: pip install pandas, or use to_arrow()") from None
-        return self.to_arrow(id_name).to_pandas()
+        table = self.to_arrow(id_name)
+        frame = table.to_pandas()
+        if self.ids is not None:  # Arrow has ids of several types as text, which would not match those of the input
+            frame[table.column_names[0]] = self.ids
+        return frame
 
     def summary(self) -> dict[str, Any]:
         """Return the result without its objects as plain values, as `partita run --json` prints them.
@@ -297,8 +301,8 @@ class Consensus(FrozenArrays):
         Parameters
         ----------
         labels : Consensus or array-like of shape (n,)
-            Reference labels of the same objects; -1, None and NaN are missing. If both are results with ids, objects
-            are matched by id.
+            Reference labels of the same objects; -1, None and NaN are missing. If the result has ids, and the reference
+            is a result with ids or a pandas Series with an index, objects are matched by id.
 
         Returns
         -------
@@ -315,8 +319,9 @@ class Consensus(FrozenArrays):
         from scipy.optimize import linear_sum_assignment  # takes a tenth of a second to import
 
         reference = labels.labels if isinstance(labels, Consensus) else reference_codes(labels)
-        if isinstance(labels, Consensus) and labels.ids is not None and self.ids is not None:
-            reference = reference[places_of(self.ids, labels.ids, "the reference")]
+        others = labels.ids if isinstance(labels, Consensus) else index_of(labels)
+        if others is not None and self.ids is not None:
+            reference = reference[places_of(self.ids, others, "the reference")]
         check_length("labels", len(reference), "the result", len(self))
         known = (self.labels != MISSING) & (reference >= 0)
         shared = np.zeros((self.k, int(reference.max(initial=MISSING)) + 1))
@@ -590,7 +595,7 @@ def notes_on(
     """Return `usual_notes` from counts: clusters found and requested, objects without label or defined confidence."""
     notes = []
     if asked is not None and found != asked:
-        notes.append(Note(f"asked for {asked} clusters, found {found}", "number-of-clusters"))
+        notes.append(Note(f"requested {asked} clusters, found {found}", "number-of-clusters"))
     if unknown:
         who = "1 object has" if unknown == 1 else f"{unknown} objects have"
         text = f"{who} no label in any clustering with non-zero weight: consensus label {MISSING}"

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.checks import allowed, check_columns, check_names, check_shape
+from partita.core.checks import (
+    allowed,
+    check_clustering_names,
+    check_columns,
+    check_memberships,
+    check_names,
+    check_shape,
+)
 from partita.core.coding import NOTHING_SAID, Label, MissingRule, code_integers
 from partita.core.distinct import Distinct, distinct_rows
 from partita.core.errors import Note, TableError
@@ -75,14 +82,14 @@ class Ensemble(FrozenArrays):
             Weight of each clustering, at least 0, in order or by name. Default: 1.
         ids : sequence, or str, optional
             Ids of the objects, or the name of the column that holds them. The index of a pandas dataframe is used if it
-            does not just count the rows.
+            does not just count the rows. With `transpose=True` also the column with the names of the clusterings.
         missing : label or list of labels, optional
             Values that mean a missing label, such as -1. `()` declares that there is none.
         transpose : bool, optional
             True if the clusterings are in rows. False confirms that they are in columns. Default: they are in columns,
             but a table with more columns than rows is reported.
         allow : str or list of str, default ()
-            Codes of checks to switch off: "id-like-column", "transposed", "partita-output" (errors),
+            Codes of checks to switch off: "id-like-column", "transposed", "partita-output", "memberships" (errors),
             "more-columns-than-rows", "looks-like-features", "all-missing-column", "constant-column" (warnings). See
             docs/checks.md.
 
@@ -104,12 +111,20 @@ class Ensemble(FrozenArrays):
         (('region', 'spending'), ['x', 'y', 'z'])
         """
         skipped = allowed(allow)
-        found = as_table(table, names, transpose is True)
+        found = as_table(table)
+        if transpose is True:
+            if isinstance(ids, str) and ids in found.names:
+                found, ids = found.with_row_names(ids), None
+            if found.ids is None and found.matrix is None:
+                check_clustering_names(found.names, found.lists(), skipped)
+            found = found.turned()
+        found = found.renamed(names)
         id_name = found.id_name
         if isinstance(ids, str):
             id_name = ids
             found, ids = found.without(ids)
         check_names(found.names, skipped)
+        check_memberships(found.names, found.columns, skipped)
         checked_weights = check_weights(weights, found.names)
         notes = check_shape(found.rows, int((checked_weights > 0).sum()), transpose, skipped)
         checked_ids = check_ids(found.ids if ids is None else ids, found.rows)

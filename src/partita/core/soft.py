@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core.checks import allowed, check_blocks, check_shape
+from partita.core.checks import SUM_TOLERANCE, allowed, check_blocks, check_shape
 from partita.core.coding import Label, MissingRule
 from partita.core.distinct import Distinct, distinct_rows
 from partita.core.ensemble import Ensemble, chosen_places
@@ -18,8 +18,6 @@ from partita.core.showing import ensemble_html
 from partita.core.suggest import suggests_names
 from partita.core.tables import as_table, code_table
 from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, frozen, is_sequence, smallest_type
-
-SUM_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,22 +47,42 @@ class Table:
         rest = Table(tuple(self.names[j] for j in keep), tuple(self.columns[j] for j in keep), self.ids, matrix)
         return rest, self.columns[place]
 
+    def lists(self) -> list[list[Any]]:
+        """Return the columns as lists of Python objects."""
+        return [column.to_pylist() if hasattr(column, "to_pylist") else list(column) for column in self.columns]
 
-def as_table(table: Any, names: Sequence[str] | None = None, transpose: bool = False) -> Table:
-    """Any table as named columns, turned round first when `transpose`."""
-    found = _read(table)
-    if transpose:
-        found = _turned(found)
-    if names is not None:
-        if not is_sequence(names):
-            raise TableError(f"names={names!r} is not a list of names; give one name a clustering")
-        if len(names) != len(found.names):
-            raise TableError(
-                f"{len(names)} names were given for {len(found.names)} clusterings; give one name a column"
-            )
-        found = replace(found, names=tuple(map(str, names)))
-    _check_different(found.names)
-    return found
+    def with_row_names(self, name: str) -> "Table":
+        """Return the table without one column, whose values are the ids."""
+        rest, column = self.without(name)
+        return replace(rest, ids=tuple(column.to_pylist() if hasattr(column, "to_pylist") else list(column)))
+
+    def turned(self) -> "Table":
+        """Return the table with rows as columns; the ids become the names, and then the names become the ids."""
+        if self.matrix is not None and self.ids is None:
+            return _from_array(self.matrix.T)
+        lists = self.lists()
+        names = self.ids or tuple(f"c{j}" for j in range(len(lists[0])))
+        turned = _from_columns([str(name) for name in names], [list(row) for row in zip(*lists, strict=True)])
+        return Table(turned.names, turned.columns, self.names if self.ids is not None else None)
+
+    def renamed(self, names: Sequence[str] | None) -> "Table":
+        """Return the table with other names of the columns, or as it is without `names`; the names must differ."""
+        found = self
+        if names is not None:
+            if not is_sequence(names):
+                raise TableError(f"names={names!r} is not a list of names; give one name a clustering")
+            if len(names) != len(self.names):
+                raise TableError(
+                    f"{len(names)} names were given for {len(self.names)} clusterings; give one name a column"
+                )
+            found = replace(self, names=tuple(map(str, names)))
+        _check_different(found.names)
+        return found
+
+
+def as_table(table: Any, names: Sequence[str] | None = None) -> Table:
+    """Return any table as named columns."""
+    return _read(table).renamed(names)
 
 
 def _check_different(names: Sequence[str]) -> None:
@@ -228,12 +248,3 @@ def _from_rows(table: Any) -> Table:
         except OverflowError:
             pass
     return _from_columns([f"c{j}" for j in range(len(columns))], columns)
-
-
-def _turned(table: Table) -> Table:
-    if table.matrix is not None:
-        return _from_array(table.matrix.T)
-    lists = [column.to_pylist() if hasattr(column, "to_pylist") else list(column) for column in table.columns]
-    names = table.ids or tuple(f"c{j}" for j in range(len(lists[0])))
-    turned = _from_columns([str(name) for name in names], [list(row) for row in zip(*lists, strict=True)])
-    return Table(turned.names, turned.columns, tuple(table.names) if table.ids is not None else None)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partita.core.checks import SHAPE, allowed, check_columns, check_shape
+from partita.core.checks import SHAPE, allowed, check_clustering_names, check_columns, check_shape
 from partita.core.coding import Label, MissingRule, code_indexed, code_integers, refuse_minus_one
 from partita.core.ensemble import Ensemble
 from partita.core.errors import TableError
@@ -16,7 +16,7 @@ from partita.core.soft import SoftEnsemble
 from partita.core.tables import Table, as_table, code_table
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.io.options import ReadOptions
-from partita.io.raw import Raw, check_several, clusterings, is_soft, select
+from partita.io.raw import Raw, as_list, check_several, clusterings, is_soft, select
 from partita.io.values import index_text, memberships
 
 FEW_ROWS = 50_000
@@ -25,6 +25,8 @@ FEW_ROWS = 50_000
 def assemble(raw: Raw, options: ReadOptions) -> Ensemble | SoftEnsemble:
     """The ensemble of a file's columns."""
     if options.transpose:
+        if raw.ids is None and raw.matrix is None:
+            check_clustering_names(raw.names, map(as_list, raw.columns), allowed(options.allow))
         raw = raw.turned()
         raw = raw.pick(select(raw.names, range(len(raw.names)), options))
         check_several(raw.names, options)

@@ -1,6 +1,5 @@
 """What a file held, before it is an ensemble; and which of its columns are wanted."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -10,11 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from partita.core.checks import allowed, check_names
+from partita.core.checks import MEMBERSHIP_COLUMN, allowed, check_names
 from partita.core.errors import FileError, TableError
 from partita.io.options import ReadOptions
-
-_SOFT = re.compile(r"(.+):(0|[1-9][0-9]{0,5})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +45,16 @@ class Raw:
         return replace(self, names=names, columns=tuple(self.columns[j] for j in places))
 
     def turned(self) -> "Raw":
-        """Rows as columns: ids become the names, and the names the ids when the file had a header."""
+        """Return the table with rows as columns: ids become the names, and the names of a header become the ids."""
         if self.ids is None:
             names = tuple(f"c{j}" for j in range(self.rows))
         else:
             names = tuple(str(name).strip() for name in as_list(self.ids))
         ids = np.array(self.names, dtype=object) if self.header else None
         if self.matrix is not None:
-            return replace(self, names=names, matrix=np.ascontiguousarray(self.matrix.T), ids=ids)
+            return replace(self, names=names, matrix=np.ascontiguousarray(self.matrix.T), ids=ids, id_name="id")
         rows = zip(*(as_list(column) for column in self.columns), strict=True)
-        return replace(self, names=names, columns=tuple(list(row) for row in rows), ids=ids)
+        return replace(self, names=names, columns=tuple(list(row) for row in rows), ids=ids, id_name="id")
 
 
 def as_list(column: Any) -> list[Any]:
@@ -152,7 +149,7 @@ def clusterings(names: Sequence[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     blocks: dict[str, dict[int, int]] = {}
     for place, name in enumerate(names):
-        block = _SOFT.fullmatch(name)
+        block = MEMBERSHIP_COLUMN.fullmatch(name)
         if block is None:
             if name in found:
                 how = ", as labels and as memberships" if name in blocks else ""
@@ -179,7 +176,7 @@ def clusterings(names: Sequence[str]) -> dict[str, list[int]]:
 
 def is_soft(name: str) -> bool:
     """Whether a column belongs to a block of memberships by its name."""
-    return _SOFT.fullmatch(name) is not None
+    return MEMBERSHIP_COLUMN.fullmatch(name) is not None
 
 
 def check_several(names: Sequence[str], options: ReadOptions, hint: str = "") -> None:

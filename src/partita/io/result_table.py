@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.core.checks import FIGURES
 from partita.core.consensus import Consensus
-from partita.core.errors import FileError
+from partita.core.errors import FileError, ParameterError
 from partita.io.summary import SCHEMA, column, id_list, recipe_of
 
 METADATA_KEY: Final = b"partita"
@@ -72,8 +72,11 @@ def result_tables(
     columns, ids = result_columns(result, membership), None
     name = result.id_name if id_name is None else id_name
     if result.ids is not None:
+        if not isinstance(name, str):
+            raise ParameterError(f"id_name={name!r:.60} is not text; give the name of the column of ids")
         if name in columns:
-            raise FileError(f"the id column cannot be called {name!r}, which is a column of the result; set id_name=")
+            way = "set id_name=" if id_name is None else "choose another id_name"
+            raise FileError(f"the id column cannot be called {name!r}, which is a column of the result; {way}")
         ids = id_list(result.ids)
     about = metadata(result)
     step = max(len(result), 1) if rows is None else rows

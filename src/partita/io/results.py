@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.core.checks import SUM_TOLERANCE
 from partita.core.coding import MissingRule
 from partita.core.consensus import Consensus
 from partita.core.draws import Draws
@@ -26,7 +27,7 @@ from partita.core.fields import check_counts, check_weights
 from partita.core.k_choice import KChoice
 from partita.core.model import ColumnModel
 from partita.core.recipe import Recipe
-from partita.core.soft import SUM_TOLERANCE, AnyEnsemble, SoftEnsemble
+from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import MISSING, FrozenDict, frozen
 from partita.io.archive import (
     RESULT,

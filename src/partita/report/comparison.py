@@ -45,7 +45,7 @@ def note_lines(comparison: Comparison) -> list[str]:
     told: dict[str, dict[str, list[str]]] = {}
     for row in comparison.rows:
         for note in row.notes:
-            if note not in comparison.notes and note != f"asked for {row.k} clusters, found {row.clusters}":
+            if note not in comparison.notes and note != f"requested {row.k} clusters, found {row.clusters}":
                 told.setdefault(note, {}).setdefault(row.method, []).append("found" if row.k is None else str(row.k))
     fits = sum(not row.failed for row in comparison.rows)
     return [f"{note} ({_who(by, fits)})" for note, by in told.items()]

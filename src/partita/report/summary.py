@@ -112,7 +112,7 @@ def summary(consensus: Consensus) -> dict[str, Any]:
     return {
         "objects": len(consensus),
         "clusters": consensus.k,
-        "clusters asked": consensus.k_asked,
+        "clusters requested": consensus.k_asked,
         "k choice": None if consensus.k_choice is None else plain(consensus.k_choice.as_record()),
         "cluster sizes": consensus.sizes.tolist(),
         "objects without labels": consensus.unknown,
