@@ -82,7 +82,8 @@ def find_columns(names: tuple[str, ...], known: Clusterings) -> list[int | None]
     unnamed = names == tuple(f"c{j}" for j in range(len(names)))
     as_many = len(names) == len(known.names)
     if set(needed) <= set(names) and (as_many or not unnamed):
-        return [names.index(name) if name in needed else None for name in known.names]
+        place_of = {name: j for j, name in enumerate(names)}
+        return [place_of[name] if classes else None for name, classes in zip(known.names, known.classes, strict=True)]
     if unnamed and as_many:
         return [j if classes else None for j, classes in enumerate(known.classes)]
     if unnamed:
