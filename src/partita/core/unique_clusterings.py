@@ -27,8 +27,8 @@ class UniqueClusterings(NamedTuple):
 def unique_clusterings(ensemble: AnyEnsemble) -> UniqueClusterings:
     """Return the unique clusterings of an ensemble.
 
-    Two clusterings are equal if they divide the same objects into the same clusters, whatever the labels are called, and
-    have the same missing labels. Soft clusterings are equal if their memberships are, in any order of the clusters.
+    Two clusterings are equal if they divide the same objects into the same clusters, whatever the labels are called,
+    and have the same missing labels. Soft clusterings are equal if their memberships are, in any order of the clusters.
     Weights are not compared, because they belong to the clusterings and not to the partition.
 
     Examples
@@ -54,8 +54,8 @@ def unique_clusterings(ensemble: AnyEnsemble) -> UniqueClusterings:
 def _hard_keys(ensemble: Ensemble) -> list[Any]:
     """Return a key per clustering that is the same for equal clusterings only.
 
-    The number of labels and the sorted cluster sizes, if no other clustering has them: one pass over the table. Otherwise also the labels,
-    numbered by first appearance.
+    The key is the number of labels and the sorted cluster sizes, from one pass over the table. If several clusterings
+    have these, the labels, numbered by first appearance, are added.
     """
     totals = label_counts(ensemble, np.zeros(len(ensemble), np.int32), 1)[0][:, 0]
     parts = np.split(totals, ensemble.offsets[1:-1])

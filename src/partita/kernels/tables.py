@@ -190,8 +190,7 @@ def sum_as_numpy(values: Array, start: int, stop: int) -> float:
     if n < 8:
         for i in range(start, stop):
             total += values[i]
-        return total
-    if n <= 128:
+    elif n <= 128:
         tail = stop - n % 8
         a, b, c, d = values[start], values[start + 1], values[start + 2], values[start + 3]
         e, f, g, h = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
@@ -201,9 +200,10 @@ def sum_as_numpy(values: Array, start: int, stop: int) -> float:
         total = ((a + b) + (c + d)) + ((e + f) + (g + h))
         for i in range(tail, stop):
             total += values[i]
-        return total
-    half = start + n // 2 - (n // 2) % 8
-    return sum_as_numpy(values, start, half) + sum_as_numpy(values, half, stop)
+    else:
+        half = start + n // 2 - (n // 2) % 8
+        total = sum_as_numpy(values, start, half) + sum_as_numpy(values, half, stop)
+    return total
 
 
 @kernel

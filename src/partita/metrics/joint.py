@@ -62,7 +62,7 @@ def padded_codes(span: Span) -> IntArray:
 
 
 def ensemble_joint(ensemble: Ensemble | SoftEnsemble, labels: Any) -> Joint | None:
-    """Return the tables of a hard or soft labeling against all clusterings; None if they are too large for one array."""
+    """Return the tables of a labeling with all clusterings; None if they are too large for one array."""
     if is_membership(labels):
         return shares_joint(ensemble, as_shares(ensemble, labels))
     span = as_span(ensemble, labels)

@@ -38,6 +38,8 @@ MOST_DENSE = 2000
 """Base clusters up to which every two have a cell in the table of overlaps; beyond, those that share an object."""
 MOST_FULL = 1 << 27
 """Cells of the largest table of overlaps that is filled as an array although it is then kept as a sparse matrix."""
+BIT_CELLS = 1 << 18
+"""Cells of a sparse table of overlaps of which entropies are computed at once."""
 CELL = 40
 """Bytes that a cell of the sparse table takes while it is made."""
 LANCZOS_STEPS, POWER_STEPS = 100, 100
@@ -146,7 +148,7 @@ def sparse_overlaps(ensemble: AnyEnsemble, amounts: FloatArray) -> csr_array:
 
 
 def _full_overlaps(ensemble: Ensemble, amounts: FloatArray) -> csr_array:
-    """Return the overlaps of `sparse_overlaps`, bit for bit, counted in an array: faster if few of its cells are empty."""
+    """Return the overlaps of `sparse_overlaps`, bit for bit, counted in an array: faster if few cells are empty."""
     size = int(ensemble.offsets[-1])
     total = np.zeros((size, size))
     for start in range(0, len(ensemble), CHUNK):
@@ -186,13 +188,21 @@ def _incidence(ensemble: AnyEnsemble, start: int, stop: int) -> csr_array:
 
 def _sparse_bits(shared: csr_array, column: IntArray, weights: FloatArray) -> FloatArray:
     """(t,) the mean entropy of each base cluster, weighted over the clusterings, from the sparse table of overlaps."""
-    rows = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
-    wide = int(column[-1]) + 1
-    group = rows * wide + column[shared.indices]
-    known = np.bincount(group, weights=shared.data, minlength=shared.shape[0] * wide)
-    share = shared.data / known[group]
-    entropies = -share * np.log2(share) * weights[column[shared.indices]]
-    return np.asarray(np.bincount(rows, weights=entropies, minlength=shared.shape[0]))
+    size, wide = shared.shape[0], int(column[-1]) + 1
+
+    def bits(start: int, stop: int) -> FloatArray:
+        begins = shared.indptr[start : stop + 1]
+        rows = np.repeat(np.arange(stop - start), np.diff(begins))
+        cells = slice(begins[0], begins[-1])
+        data, columns = shared.data[cells], column[shared.indices[cells]]
+        group = rows * wide + columns
+        known = np.bincount(group, weights=data, minlength=(stop - start) * wide)
+        share = data / known[group]
+        entropies = -share * np.log2(share) * weights[columns]
+        return np.asarray(np.bincount(rows, weights=entropies, minlength=stop - start), np.float64)
+
+    # some rows at a time, so that the arrays of a part stay in the cache
+    return np.concatenate(map_chunks(bits, size, max(1, BIT_CELLS * size // max(shared.nnz, 1))))
 
 
 def lifting(ensemble: AnyEnsemble, edges: FloatArray, k: int) -> FloatArray:
