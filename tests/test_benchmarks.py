@@ -231,5 +231,5 @@ def test_wide_tables_prints_times_next_to_rivals(monkeypatch, capsys):
     wide_tables.main()
     text = capsys.readouterr().out
     assert text.count("| ratio |") == 4
-    for words in ("pyarrow read_table, s", "scikit-learn, s (estimate)", "limit for 2,000 clusterings: 2.0 s", "| 200 |"):
+    for words in ("pyarrow read_table, s", "scikit-learn, s (estimate)", "limit for 2,000 clusterings: 2.0 s"):
         assert words in text
