@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import adapter, rivals
+from benchmarks import adapter, rivals, wide_tables
 from benchmarks.cases import diagnostics, generating, graph, graph_quality, posterior, roofline, streaming
 from benchmarks.data import noisy_labels, noisy_table
 from benchmarks.harness import Case, Contestant, Measurement, perform, tabulate
@@ -223,3 +223,13 @@ def test_assign_floor(contestant):
     found = perform(case, contestant)
     expected = perform(case, case.contestants[-1]).quality["sum of labels"]
     assert not found.failure and found.quality.get("sum of labels", expected) == expected
+
+
+def test_wide_tables_prints_times_next_to_rivals(monkeypatch, capsys):
+    monkeypatch.setattr(wide_tables, "SAMPLED_PAIRS", 3)
+    monkeypatch.setattr("sys.argv", ["wide_tables", "--small"])
+    wide_tables.main()
+    text = capsys.readouterr().out
+    assert text.count("| ratio |") == 4
+    for words in ("pyarrow read_table, s", "scikit-learn, s (estimate)", "limit for 2,000 clusterings: 2.0 s"):
+        assert words in text

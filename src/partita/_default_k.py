@@ -106,7 +106,8 @@ def choose_k(table: Ensemble, ks: Sequence[int] | None = None) -> KChoice:
             return KChoice(1, "no structure", reason, p_value=test.p_value)
         notes.append(f"{reason}; 1 is not among the given numbers of clusters")
     kept = range(len(table.names)) if independent else _dependent_clusterings(test)
-    omitted = {table.names[j]: float(test.by_clustering[j]) for j in range(len(table.names)) if j not in kept}
+    omitted_columns = np.setdiff1d(np.arange(len(table.names)), kept)
+    omitted = {table.names[j]: float(test.by_clustering[j]) for j in omitted_columns}
     if omitted:
         notes.append(_omission_note(omitted))
         table = prepare(table.columns(list(kept))).ensemble

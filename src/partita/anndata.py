@@ -183,17 +183,19 @@ def _chosen(adata: Any, keys: Any, key_added: str | None) -> list[int]:
     if not asked or not all(isinstance(key, str) and key for key in asked):
         raise ParameterError(f"keys={keys!r:.60} names no columns of obs; give a name, a pattern, or a list of them")
     own = set() if key_added is None else {key_added, *figure_keys(key_added)}
-    made = results_in(adata)
-    made += [figure for key in made for figure in figure_keys(key)]
+    made = set(results_in(adata))
+    made |= {figure for key in made for figure in figure_keys(key)}
+    by_name: dict[str, list[int]] = {}
+    for j, name in enumerate(names):
+        by_name.setdefault(name, []).append(j)
+    open_ones = [j for j, name in enumerate(names) if name not in own and name not in made]
     found: set[int] = set()
     for key in asked:
-        if key in own & set(names):
+        if key in own and key in by_name:
             raise ParameterError(
                 f"keys={key!r} is where the result goes; leave it out, or choose another key_added than {key_added!r}"
             )
-        exact = [j for j, name in enumerate(names) if name == key]
-        open_ones = [j for j, name in enumerate(names) if name not in own and name not in made]
-        places = hits(names, exact or open_ones, key)
+        places = set(by_name.get(key, ())) or hits(names, open_ones, key)
         if not places:
             able = [names[j] for j in open_ones if _holds_labels(adata.obs.dtypes.iloc[j])]
             there = f"columns that may hold labels: {some(able)}" if able else "no column there holds labels"

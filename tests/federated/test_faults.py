@@ -29,6 +29,20 @@ pytest.importorskip("grpc")
 SITES = ("north", "south", "west")
 N, K = 2000, 4
 LONG = {"tol": 0.0, "max_iter": 60}
+GATE = 20
+"""The round after which a coordinator that starts in a folder with a file `closed` waits until the file is gone."""
+GATED = f"""
+import pathlib, sys, time
+from partita.federated.store import RunLog
+from partita.cli.main import main
+append = RunLog.append
+def append_and_wait(self, round, *rest):
+    append(self, round, *rest)
+    while round >= {GATE} and pathlib.Path("closed").exists():
+        time.sleep(0.001)
+RunLog.append = append_and_wait
+sys.exit(main())
+"""
 
 
 def table(n=N, clusterings=9, seed=0):
@@ -108,8 +122,19 @@ class Parties:
             if name != "coordinator":
                 words += ["--labels", str(self.made / f"{self.layout}-{name}.csv"), "--id", "id"]
             with (self.folder / f"{name}.err").open("ab") as err, (self.folder / f"{name}.out").open("wb") as out:
-                command = [sys.executable, "-m", "partita", "federate", *words, "--config", f"{name}.toml"]
+                gated = name == "coordinator" and (self.folder / "closed").exists()
+                program = ["-c", GATED] if gated else ["-m", "partita"]
+                command = [sys.executable, *program, "federate", *words, "--config", f"{name}.toml"]
                 self.running[name] = subprocess.Popen(command, cwd=self.folder, stdout=out, stderr=err)
+
+    def start_and_wait_at_gate(self):
+        """Start everybody; the run has finished round `GATE` and cannot go on before `open_gate`."""
+        (self.folder / "closed").touch()
+        self.start("coordinator", *SITES)
+        until(lambda: finished_rounds(self) > GATE)
+
+    def open_gate(self):
+        (self.folder / "closed").unlink()
 
     def kill(self, name):
         self.running[name].send_signal(signal.SIGKILL)
@@ -220,10 +245,11 @@ def test_one_coordinator_and_three_sites(made, undisturbed, layout):
 @pytest.mark.parametrize("victim", ["north", pytest.param("west", marks=pytest.mark.slow)])
 def test_a_site_killed_in_the_middle_returns(parties, undisturbed, layout, victim):
     run = parties(layout, "bce-vb")
-    run.start("coordinator", *SITES)
+    run.start_and_wait_at_gate()
     path = run.folder / f"state-{victim}" / "state"
-    until(lambda: path.exists() and load_state(path).round >= 15)
+    assert load_state(path).round >= 15
     run.kill(victim)
+    run.open_gate()
     assert load_state(path).share.step != "close" and finished_rounds(run) < 60
     time.sleep(0.3)
     stood = finished_rounds(run)

@@ -1,16 +1,21 @@
 """Voting against brute force: all permutations tried, votes counted one by one."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
 import partita
 from partita import Ensemble
+from partita.core.checks import ALL
+from partita.core.prepare import prepare
+from partita.graph import base, voting
 from partita.graph.voting import merge_to, tables_against
+from partita.metrics import anmi, from_dense, nmi_of
 from tests.core.oracles import steady
 from tests.samples import noisy, noisy_labels, same_partition
 
@@ -274,3 +279,69 @@ def test_a_clustering_of_one_cluster_among_others():
     wider = np.column_stack([labels, np.zeros(60, int)])
     result = partita.consensus(wider, "voting", 3)
     assert same_partition(result.labels, truth)
+
+
+def one_at_a_time(ensemble, k):
+    """The reference, from one contingency table per candidate and clustering: its ANMI is compared bit for bit."""
+    wanted, candidates = voting.eligible(ensemble, k)
+    best = None
+    for j in candidates:
+        tables = tables_against(ensemble, ensemble.labels[:, j].astype(np.int32), ensemble.sizes[j])
+        groups = np.arange(ensemble.sizes[j])
+        if wanted is not None and ensemble.sizes[j] > wanted:
+            groups = merge_to(tables, ensemble.weights, wanted)
+            tables = [np.stack([table[groups == g].sum(axis=0) for g in range(wanted)]) for table in tables]
+        totals = ensemble.weights * np.array([table.sum() for table in tables])
+        scores = [total * nmi_of(from_dense(table)) for total, table in zip(totals, tables, strict=True) if total > 0]
+        anmi = float(np.sum(scores) / totals.sum())
+        best = (j, groups, anmi) if best is None or anmi > best[2] else best
+    return best
+
+
+@given(seeds, st.integers(2, 4), st.booleans())
+@settings(max_examples=60)
+def test_reference_is_unchanged_if_equal_clusterings_are_computed_once(seed, k, missing):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 9))
+    base = rng.integers(-1 if missing else 0, 4, size=(n, 5))
+    base[:4] = rng.permutation(4)[:, None]  # four labels in every clustering
+    columns = [np.append(rng.permutation(4), -1)[base[:, j]] for j in rng.integers(5, size=12)]
+    options = {"missing": -1, "weights": rng.integers(1, 9, 12), "transpose": False, "allow": ALL}
+    ensemble = prepare(Ensemble.from_labels(np.column_stack(columns), **options)).ensemble
+    column, groups, anmi = one_at_a_time(ensemble, k)
+    found = voting.choose_reference(ensemble, k)
+    assert (found.column, found.groups.tolist(), found.anmi) == (column, groups.tolist(), anmi)
+
+
+def test_equal_clusterings_are_candidates_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = np.column_stack(
+        [(column + rng.integers(3)) % 3 for column in rng.integers(3, size=(5, 60)).repeat(20, axis=0)]
+    )
+    ensemble = prepare(Ensemble.from_labels(labels, transpose=False, allow=ALL)).ensemble
+    seen = []
+    computed = voting.joint_nmi
+    monkeypatch.setattr(voting, "joint_nmi", lambda joint: seen.append(len(joint.sizes)) or computed(joint))
+    voting.choose_reference(ensemble, 3)
+    assert seen == [5] * 5
+    seen.clear()
+    monkeypatch.setattr(base, "nmi_and_objects", lambda part, found: seen.append(len(part.names)) or (np.ones(5),) * 2)
+    bases = list(base.base_clusterings(ensemble))
+    assert seen == [5] * 5 and [found.column for found in bases] == list(range(100))
+
+
+@given(seeds, st.sampled_from([None, 2, 3]))
+@settings(max_examples=40)
+def test_base_clusterings_are_unchanged_if_equal_ones_are_computed_once(seed, k):
+    ensemble = prepare(table(seed)).ensemble
+    places = [0, 1, 0, 2, 3, 3, 1, 0]
+    repeated = dataclasses.replace(ensemble.columns(places), names=tuple(map(str, places)))
+    for found in base.base_clusterings(repeated, k):
+        assert found.anmi == anmi(repeated, found.labels)
+        labels = repeated.labels[:, found.column].astype(np.int32)
+        if k is None:
+            assert found.labels.tolist() == base.complete(repeated, labels).tolist()
+        else:
+            together = labels[:, None] == labels
+            known = (labels >= 0)[:, None] & (labels >= 0)
+            assert (found.labels[:, None] == found.labels)[together & known].all()

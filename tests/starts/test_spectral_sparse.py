@@ -63,3 +63,31 @@ def test_refuses_a_graph_that_does_not_fit(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 1000)
     with pytest.raises(MethodError, match=r"the graph of \d+ base clusters may need .* GB are .*kmeans\+\+"):
         spectral.cluster_weights(fine_table(), 0.4)
+
+
+@pytest.mark.parametrize("chunk", [1 << 16, 100])
+def test_full_tables_of_overlaps_have_the_bits_of_the_sparse_product(monkeypatch, chunk):
+    ensemble = fine_table()
+    amounts = np.random.default_rng(1).random(len(ensemble))
+    monkeypatch.setattr(spectral, "CHUNK", chunk)
+    found = spectral._full_overlaps(ensemble, amounts)
+    monkeypatch.setattr(spectral, "MOST_FULL", 0)
+    expected = spectral.sparse_overlaps(ensemble, amounts)
+    for name in ("data", "indices", "indptr"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_entropies_do_not_depend_on_how_many_rows_are_computed_at_once(monkeypatch):
+    ensemble = fine_table()
+    shared, column = spectral.sparse_overlaps(ensemble, ensemble.counts), spectral.label_columns(ensemble.offsets)
+    weights = np.full(len(ensemble.sizes), 1 / len(ensemble.sizes))
+    expected = spectral._sparse_bits(shared, column, weights)
+    monkeypatch.setattr(spectral, "BIT_CELLS", 50)
+    assert np.array_equal(spectral._sparse_bits(shared, column, weights), expected)
+
+
+def test_scaling_is_the_product_with_diagonal_matrices():
+    ensemble = fine_table()
+    shared = spectral.sparse_overlaps(ensemble, ensemble.counts)
+    factors = np.random.default_rng(1).random(shared.shape[0])
+    assert np.array_equal(spectral._scaled(shared, factors).toarray(), factors[:, None] * shared.toarray() * factors)

@@ -203,9 +203,9 @@ def chosen_places(index: Any, names: tuple[str, ...]) -> list[int]:
     given = np.asarray(index)
     if given.dtype == bool and given.shape == (len(names),):
         index = np.flatnonzero(given).tolist()
-    places = []
+    places, place_of = [], {name: j for j, name in enumerate(names)}
     for pick in index:
-        place = names.index(pick) if isinstance(pick, str) and pick in names else pick
+        place = place_of.get(pick, pick) if isinstance(pick, str) else pick
         if isinstance(place, (str, bool, np.bool_)) or not -len(names) <= int(place) < len(names):
             raise TableError(f"there is no clustering {pick!r}; there are {len(names)}: {', '.join(names[:8])}")
         places.append(int(place))

@@ -19,7 +19,8 @@ def check_weights(weights: Any, names: Sequence[str]) -> FloatArray:
     if hasattr(weights, "to_dict") and hasattr(weights, "index") and type(weights.index).__name__ != "RangeIndex":
         weights = weights.to_dict()  # a pandas Series says which weight is whose
     if isinstance(weights, Mapping):
-        strangers = [name for name in weights if name not in names]
+        known = set(names)
+        strangers = [name for name in weights if name not in known]
         if strangers:
             raise TableError(
                 f"a weight is given for {strangers[0]!r}, which is no clustering here; there are {_some(names)}"

@@ -84,7 +84,8 @@ def find_columns(names: tuple[str, ...], known: Clusterings) -> list[int | None]
     # An array from which a column of ids was taken has left a gap in the names c0, c1, … of its columns.
     by_name = as_many or not unnamed or known.names != tuple(f"c{j}" for j in range(len(known.names)))
     if set(needed) <= set(names) and by_name:
-        return [names.index(name) if name in needed else None for name in known.names]
+        place_of = {name: j for j, name in enumerate(names)}
+        return [place_of[name] if classes else None for name, classes in zip(known.names, known.classes, strict=True)]
     if unnamed and as_many:
         return [j if classes else None for j, classes in enumerate(known.classes)]
     if unnamed:

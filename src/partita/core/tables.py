@@ -1,6 +1,7 @@
 """Tables of any kind (array, nested list, mapping, pandas, polars, Arrow) as named columns."""
 
 import numbers
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,7 +92,7 @@ def _check_different(names: Sequence[str]) -> None:
 
 
 def _doubled(names: Sequence[str]) -> TableError:
-    name = next(name for place, name in enumerate(names) if name in names[:place])
+    name = next(name for name, times in Counter(names).items() if times > 1)
     return TableError(f"column name {name!r} appears twice; rename one of the two")
 
 

@@ -11,10 +11,11 @@ from partita.core.progress import steps
 from partita.core.soft import SoftEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray, sealed
+from partita.core.unique_clusterings import UniqueClusterings, unique_clusterings
 from partita.graph.voting import candidate, eligible
 from partita.kernels.scores import add_scores, pick_winners
 from partita.metrics.contingency import ensemble_tables
-from partita.metrics.ensemble import anmi
+from partita.metrics.ensemble import mean_nmi, nmi_and_objects
 
 MOST_CELLS: Final = 1 << 27
 """A clustering with gaps, of so many labels that its table with all labels has more cells, is passed over if it can."""
@@ -66,17 +67,25 @@ def base_clusterings(
     width = int(hard.offsets[-1])
     small = [j for j in candidates if hard.sizes[j] * width <= MOST_CELLS or (hard.labels[:, j] != MISSING).all()]
     chosen = small or candidates[:1]
+    unique_hard, unique = unique_clusterings(hard), unique_clusterings(ensemble)
+    known: dict[int, BaseClustering] = {}
     for j in steps(chosen, len(chosen), "base clusterings"):
-        yield _whole(ensemble, hard, j, wanted)
+        same = int(unique_hard.inverse[j])
+        if same not in known:
+            groups = candidate(hard, unique_hard, j, wanted).groups if wanted and hard.sizes[j] > wanted else None
+            known[same] = _whole(ensemble, unique, hard.labels[:, j].astype(np.int32), j, groups)
+        yield known[same]._replace(column=j)
 
 
-def _whole(ensemble: Ensemble | SoftEnsemble, hard: Ensemble, j: int, k: int | None) -> BaseClustering:
-    """Base clustering j, cut to k and completed."""
-    labels: IntArray = hard.labels[:, j].astype(np.int32)
-    if k is not None and hard.sizes[j] > k:
-        labels = np.append(candidate(hard, j, k).groups, np.int32(MISSING))[labels]
+def _whole(
+    ensemble: Ensemble | SoftEnsemble, unique: UniqueClusterings, labels: IntArray, j: int, groups: IntArray | None
+) -> BaseClustering:
+    """Base clustering j, cut to groups of its clusters and completed."""
+    labels = labels if groups is None else np.append(groups, np.int32(MISSING))[labels]
     labels = complete(ensemble, labels)
-    return BaseClustering(j, labels, anmi(ensemble, labels))
+    nmi, objects = nmi_and_objects(unique.ensemble, labels)
+    score = mean_nmi(nmi[unique.inverse], objects[unique.inverse], ensemble.weights)
+    return BaseClustering(j, labels, score)
 
 
 def complete(ensemble: Ensemble | SoftEnsemble, labels: IntArray) -> IntArray:

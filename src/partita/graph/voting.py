@@ -1,5 +1,6 @@
 """Voting: rename every clustering to match a reference, then let them vote (Topchy, Jain and Punch 2004, §3.4)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
@@ -16,9 +17,11 @@ from partita.core.model import ColumnModel
 from partita.core.params import setting
 from partita.core.progress import steps
 from partita.core.threads import map_chunks
-from partita.core.types import FloatArray, IntArray
-from partita.metrics.contingency import from_cells
-from partita.metrics.ensemble import anmi_of
+from partita.core.types import MISSING, FloatArray, IntArray
+from partita.core.unique_clusterings import UniqueClusterings, unique_clusterings
+from partita.metrics.ensemble import mean_nmi
+from partita.metrics.information import joint_nmi
+from partita.metrics.joint import Joint
 
 MOST_MERGES: Final = 100
 """Clusterings of more labels than this, and than five times k, are cut to k only if there is no other."""
@@ -42,9 +45,12 @@ class Reference:
     groups: IntArray
     """The cluster of each of its labels."""
     k: int
-    tables: tuple[FloatArray, ...]
-    """Per clustering: (k, labels) objects of each reference cluster with each label."""
     anmi: float
+
+    def tables(self, ensemble: Ensemble) -> tuple[FloatArray, ...]:
+        """Per clustering: (k, labels) objects of each reference cluster with each label."""
+        labels = np.append(self.groups, np.int32(MISSING))[ensemble.labels[:, self.column]]
+        return tables_against(ensemble, labels.astype(np.int32), self.k)
 
     def pleas(self, ensemble: Ensemble) -> FloatArray:
         """(k, labels of all clusterings) 1 where a label of the reference belongs to a cluster."""
@@ -62,7 +68,8 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     in all.
     """
     reference = choose_reference(ensemble, k)
-    tables = tuple(vote_table(table, w, params) for table, w in zip(reference.tables, ensemble.weights, strict=True))
+    counts = zip(reference.tables(ensemble), ensemble.weights, strict=True)
+    tables = tuple(vote_table(table, weight, params) for table, weight in counts)
     totals, _ = label_counts(ensemble, np.zeros(len(ensemble), np.int32), 1)
     strength = np.concatenate(tables, axis=1) @ totals[:, 0]
     model = ColumnModel(np.zeros(reference.k), tables, "share", strength=strength, reference=reference.pleas(ensemble))
@@ -87,10 +94,11 @@ def elect(model: ColumnModel, ensemble: Ensemble, start: int, stop: int) -> IntA
 def choose_reference(ensemble: Ensemble, k: int) -> Reference:
     """The base clustering with at least k clusters (or the most there are) that agrees best with all, cut to k."""
     wanted, candidates = eligible(ensemble, k)
-    best = candidate(ensemble, candidates[0], wanted)
-    for j in steps(candidates[1:], len(candidates) - 1, "voting references"):
-        best = max(best, candidate(ensemble, j, wanted), key=lambda reference: reference.anmi)
-    return best
+    unique = unique_clusterings(ensemble)
+    different = {unique.inverse[j]: j for j in reversed(candidates)}  # the first of equal clusterings
+    chosen = sorted(different.values())
+    references = (candidate(ensemble, unique, j, wanted) for j in steps(chosen, len(chosen), "voting references"))
+    return max(references, key=lambda reference: reference.anmi)
 
 
 def eligible(ensemble: Ensemble, k: int | None) -> tuple[int | None, list[int]]:
@@ -103,15 +111,18 @@ def eligible(ensemble: Ensemble, k: int | None) -> tuple[int | None, list[int]]:
     return wanted, [j for j in enough if ensemble.sizes[j] <= most]
 
 
-def candidate(ensemble: Ensemble, j: int, k: int | None) -> Reference:
-    """Base clustering j, cut to k clusters, with its tables against all base clusterings."""
-    tables = tables_against(ensemble, ensemble.labels[:, j].astype(np.int32), ensemble.sizes[j])
+def candidate(ensemble: Ensemble, unique: UniqueClusterings, j: int, k: int | None) -> Reference:
+    """Base clustering j, cut to k clusters, with its ANMI; it is compared once with equal base clusterings."""
+    others = unique.ensemble
+    counts = label_counts(others, ensemble.labels[:, j].astype(np.int32), ensemble.sizes[j])[0].T
     groups = np.arange(ensemble.sizes[j], dtype=np.int32)
     if k is not None and ensemble.sizes[j] > k:
-        groups = merge_to(tables, ensemble.weights, k)
-        tables = tuple(np.stack([table[groups == group].sum(axis=0) for group in range(k)]) for table in tables)
-    score = anmi_of([from_cells(table) for table in tables], ensemble.weights)
-    return Reference(j, groups, len(tables[0]), tables, score)
+        tables = by_clustering(counts.T, others.offsets)
+        groups = merge_to([tables[i] for i in unique.inverse], ensemble.weights, k)
+        counts = np.stack([counts[groups == group].sum(axis=0) for group in range(k)])
+    nmi, objects = joint_nmi(Joint(counts, others.offsets[:-1], others.sizes))
+    score = mean_nmi(nmi[unique.inverse], objects[unique.inverse], ensemble.weights)
+    return Reference(j, groups, len(counts), score)
 
 
 def tables_against(ensemble: Ensemble, labels: IntArray, k: int) -> tuple[FloatArray, ...]:
@@ -120,7 +131,7 @@ def tables_against(ensemble: Ensemble, labels: IntArray, k: int) -> tuple[FloatA
     return by_clustering(counts, ensemble.offsets)
 
 
-def merge_to(tables: tuple[FloatArray, ...], weights: FloatArray, k: int) -> IntArray:
+def merge_to(tables: Sequence[FloatArray], weights: FloatArray, k: int) -> IntArray:
     """Group clusters into k by average linkage: merge the two whose members most often share a label elsewhere.
 
     The chance that a member of a and one of b share a label in clustering j is the product of their label shares,

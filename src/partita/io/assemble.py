@@ -35,19 +35,20 @@ def assemble(raw: Raw, options: ReadOptions) -> Ensemble | SoftEnsemble:
     notes = check_shape(raw.rows, int((weights > 0).sum()), options.transpose, allow)
     ids = id_array(whole_ids(raw.ids) if raw.text else raw.ids, raw.rows)
     hard = [j for j, name in enumerate(raw.names) if not is_soft(name)]
+    soft_names = [name for name in blocks if is_soft(raw.names[blocks[name][0]])]
     if len(hard) == len(raw.names):
         ensemble = _hard(raw, options, weights, ids, allow)
         return replace(ensemble, notes=(*notes, *ensemble.notes), id_name=raw.id_name)
+    weight_of = dict(zip(blocks, weights, strict=True))
     soft = SoftEnsemble.from_memberships(
-        {name: _block(raw, blocks[name]) for name in blocks if blocks[name][0] not in hard},
-        weights={name: weight for name, weight in zip(blocks, weights, strict=True) if blocks[name][0] not in hard},
+        {name: _block(raw, blocks[name]) for name in soft_names},
+        weights={name: weight_of[name] for name in soft_names},
         allow=allow | SHAPE,  # the shape of the whole table has been checked
     )
     notes += soft.notes
     if not hard:
         return replace(soft, weights=weights, ids=ids, notes=tuple(notes), id_name=raw.id_name)
     picked = raw.pick(hard)
-    weight_of = dict(zip(blocks, weights, strict=True))
     own = np.array([weight_of[name] for name in picked.names])
     labels = _hard(picked, options, own, None, allow)
     mixed = _mixed(SoftEnsemble.from_hard(labels), soft, tuple(blocks), weights, ids)

@@ -226,8 +226,9 @@ def _parquet(files: list[str], options: ReadOptions, block: int) -> ParquetBlock
             held = guarded(lambda file=file: pq.ParquetFile(file), "a Parquet file")  # type: ignore[misc]  # bound now
             schema, meta = held.schema_arrow, held.metadata
             if first is None:
-                choice = choose(schema.names, index_column_of(schema), options)
-                _check_names([schema.names[j] for j in choice.labels], options)
+                names = schema.names  # a new list at each access
+                choice = choose(names, index_column_of(schema), options)
+                _check_names([names[j] for j in choice.labels], options)
                 first = path, schema, choice
             _check_alike(schema, path, *first)
             sizes = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
@@ -236,12 +237,13 @@ def _parquet(files: list[str], options: ReadOptions, block: int) -> ParquetBlock
     if not blocks:
         raise FileError(f"{files[0]}: holds no rows; give one row an object")
     _, schema, choice = first
-    if choice.ids is not None and pa.types.is_nested(schema.types[choice.ids]):
-        raise FileError(f"{files[0]}: column {schema.names[choice.ids]!r} holds {schema.types[choice.ids]}, no ids")
-    names = tuple(schema.names[j] for j in choice.labels)
-    words = tuple(schema.names[j] for j in choice.labels if pa.types.is_string(schema.types[j]))
-    ids = None if choice.ids is None else schema.names[choice.ids]
-    return ParquetBlocks(names, tuple(blocks), tuple(map(stamp_of, files)), words, ids)
+    names, types = schema.names, schema.types
+    if choice.ids is not None and pa.types.is_nested(types[choice.ids]):
+        raise FileError(f"{files[0]}: column {names[choice.ids]!r} holds {types[choice.ids]}, no ids")
+    labels = tuple(names[j] for j in choice.labels)
+    words = tuple(names[j] for j in choice.labels if pa.types.is_string(types[j]))
+    ids = None if choice.ids is None else names[choice.ids]
+    return ParquetBlocks(labels, tuple(blocks), tuple(map(stamp_of, files)), words, ids)
 
 
 def _check_names(names: list[str], options: ReadOptions) -> None:
@@ -257,12 +259,14 @@ def _check_names(names: list[str], options: ReadOptions) -> None:
 def _check_alike(schema: pa.Schema, path: str, other: str, wanted: pa.Schema, choice: Choice) -> None:
     """Refuse a file whose columns are not those of the first one."""
     places = [*choice.labels, *([] if choice.ids is None else [choice.ids])]
-    for name, kind in ((wanted.names[j], wanted.types[j]) for j in places):
-        if name not in schema.names:
-            raise FileError(f"has no column {name!r}, which {other} has; give files with the same columns")
-        if _sort(schema.field(name).type) != _sort(kind):
+    names, types = wanted.names, wanted.types
+    type_of = dict(zip(schema.names, schema.types, strict=True))
+    for j in places:
+        if names[j] not in type_of:
+            raise FileError(f"has no column {names[j]!r}, which {other} has; give files with the same columns")
+        if _sort(type_of[names[j]]) != _sort(types[j]):
             raise FileError(
-                f"column {name!r} holds {schema.field(name).type}, in {other} {kind}; give all files the same type"
+                f"column {names[j]!r} holds {type_of[names[j]]}, in {other} {types[j]}; give all files the same type"
             )
 
 

@@ -24,9 +24,10 @@ def load_parquet(source: Source, options: ReadOptions) -> Raw:
     """The clusterings of a Parquet file; an index that pandas stored becomes the ids."""
     schema = parquet_schema(source)
     row_names = index_column_of(schema)
-    choice = choose(schema.names, row_names, options)
+    names = schema.names  # a new list at each access
+    choice = choose(names, row_names, options)
     if not options.transpose:
-        check_several([schema.names[j] for j in choice.labels], options)
+        check_several([names[j] for j in choice.labels], options)
     return read_parquet(source, schema, choice)
 
 
@@ -50,19 +51,21 @@ def index_column_of(schema: pa.Schema) -> int | None:
         stored = [name for name in (schema.pandas_metadata or {}).get("index_columns", []) if isinstance(name, str)]
     except (ValueError, AttributeError, TypeError):
         return None
-    return schema.names.index(stored[0]) if len(stored) == 1 and stored[0] in schema.names else None
+    names = schema.names
+    return names.index(stored[0]) if len(stored) == 1 and stored[0] in names else None
 
 
 def read_parquet(source: Source, schema: pa.Schema, choice: Choice) -> Raw:
     """The chosen columns; strings come as dictionaries, integers as one matrix."""
-    names = tuple(schema.names[j] for j in choice.labels)
-    words = [schema.names[j] for j in choice.labels if pa.types.is_string(schema.types[j])]
-    whole = all(pa.types.is_signed_integer(schema.types[j]) and not is_soft(schema.names[j]) for j in choice.labels)
+    all_names, all_types = schema.names, schema.types  # new lists at each access
+    names, types = (tuple(values[j] for j in choice.labels) for values in (all_names, all_types))
+    words = [name for name, kind in zip(names, types, strict=True) if pa.types.is_string(kind)]
+    whole = all(map(pa.types.is_signed_integer, types)) and not any(map(is_soft, names))
 
     def read_raw() -> Raw:
         with source.open() as opened:
             file = pq.ParquetFile(opened, read_dictionary=words)
-            ids = None if choice.ids is None else _column(file, schema.names[choice.ids])
+            ids = None if choice.ids is None else _column(file, all_names[choice.ids])
             if whole:
                 return Raw(names, matrix=_matrix(file, names), empty=_EMPTY, ids=ids)
             return Raw(names, tuple(_plain(_column(file, name)) for name in names), ids=ids)

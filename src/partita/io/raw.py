@@ -120,9 +120,10 @@ def select(names: Sequence[str], places: Sequence[int], options: ReadOptions) ->
 
 
 def _matching(names: Sequence[str], places: Sequence[int], patterns: Sequence[str], option: str) -> set[int]:
-    found = set()
+    found: set[int] = set()
+    exact = exact_places(names, places)
     for pattern in (patterns,) if isinstance(patterns, str) else patterns:
-        fitting = hits(names, places, pattern)
+        fitting = exact.get(pattern) or hits(names, places, pattern)
         if not fitting:
             several = f"; give each name by itself (--{option} A --{option} B)" if "," in pattern else ""
             raise FileError(
@@ -134,10 +135,21 @@ def _matching(names: Sequence[str], places: Sequence[int], patterns: Sequence[st
 
 def hits(names: Sequence[str], places: Sequence[int], pattern: str) -> set[int]:
     """The columns of exactly this name (or block of memberships), else that fit the pattern, else that begin so."""
-    called = {j: {names[j], names[j].rpartition(":")[0] if is_soft(names[j]) else names[j]} for j in places}
-    exact = {j for j in places if pattern in called[j]}
-    fitting = exact or {j for j in places if any(fnmatchcase(name, pattern) for name in called[j])}
-    return fitting or {j for j in places if pattern and any(name.startswith(pattern) for name in called[j])}
+    exact = exact_places(names, places)
+    if pattern in exact:
+        return exact[pattern]
+    fitting = [columns for name, columns in exact.items() if fnmatchcase(name, pattern)]
+    fitting = fitting or [columns for name, columns in exact.items() if pattern and name.startswith(pattern)]
+    return set[int]().union(*fitting)
+
+
+def exact_places(names: Sequence[str], places: Sequence[int]) -> dict[str, set[int]]:
+    """Return the columns of each name; a block of memberships `name:0 …` also has the name of its clustering."""
+    found: dict[str, set[int]] = {}
+    for j in places:
+        for name in {names[j], names[j].rpartition(":")[0] if is_soft(names[j]) else names[j]}:
+            found.setdefault(name, set()).add(j)
+    return found
 
 
 def clusterings(names: Sequence[str]) -> dict[str, list[int]]:

@@ -110,3 +110,104 @@ def spread_members(shares: Array, members: Array, counts: Array, table: Array, s
             if share > 0.0:
                 for c in range(members.shape[1]):
                     table[a, c] += share * members[i, c]
+
+
+@kernel
+def table_shares(
+    table: Array,
+    places: Array,
+    sizes: Array,
+    ratios: Array,
+    shares: Array,
+    columns: Array,
+    row_shares: Array,
+    col_shares: Array,
+    begins: Array,
+    totals: Array,
+) -> None:
+    """Write the shares of which the mutual information and the entropies of r contingency tables are made.
+
+        I_j = sum_ab p_ab (log(N_ab / N_a) - log p_b),  H_a = -sum_a p_a log p_a,  H_b = -sum_b p_b log p_b
+        p_ab = N_ab / N,  p_a = N_a / N,  p_b = N_b / N,  over the cells, rows and columns of table j with N > 0
+
+    The logarithms and the sums are taken by the caller, for all tables at once.
+
+    ============  ============================  ==================================================================
+    N_ab          table[a, places[j] + b]       (h, w) objects of cluster a with label b of clustering j, b < sizes[j]
+    N_ab / N_a    ratios[c]                     per cell c that is not empty, in the order of rows, then columns
+    p_ab          shares[c]                     the same
+    b             columns[c]                    the position of the column's share in `col_shares`
+    p_a           row_shares[x]                 per row that is not empty
+    p_b           col_shares[y]                 per column that is not empty
+    first c, x, y begins[0 | 1 | 2, j]          (3, r + 1) the first cell, row and column of table j
+    N             totals[j]                     (r,)
+    ============  ============================  ==================================================================
+    """
+    col_sums, position = np.zeros(sizes.max()), np.zeros(sizes.max(), np.int64)
+    cells, rows, cols = 0, 0, 0
+    for j in range(sizes.shape[0]):
+        place, size, total = places[j], sizes[j], 0.0
+        first_cell, first_row = cells, rows
+        col_sums[:size] = 0.0
+        # rows: sums of the whole row first, because each cell is divided by its row's sum
+        for a in range(table.shape[0]):
+            row_sum = 0.0
+            for b in range(size):
+                row_sum += table[a, place + b]
+            if row_sum > 0:
+                row_shares[rows] = row_sum
+                rows += 1
+                total += row_sum
+                for b in range(size):
+                    count = table[a, place + b]
+                    if count > 0:
+                        col_sums[b] += count
+                        ratios[cells], shares[cells], columns[cells] = count / row_sum, count, b
+                        cells += 1
+        # columns: only those with objects get a position
+        for b in range(size):
+            if col_sums[b] > 0:
+                position[b] = cols
+                col_shares[cols] = col_sums[b] / total
+                cols += 1
+        # the total is known only now
+        for c in range(first_cell, cells):
+            columns[c] = position[columns[c]]
+            shares[c] /= total
+        for x in range(first_row, rows):
+            row_shares[x] /= total
+        totals[j] = total
+        begins[0, j + 1], begins[1, j + 1], begins[2, j + 1] = cells, rows, cols
+
+
+@kernel
+def sum_as_numpy(values: Array, start: int, stop: int) -> float:
+    """Return the sum of values[start:stop], added in the order of `numpy.sum`, so that both give the same bits.
+
+    NumPy adds up to 128 numbers in eight interleaved sums, and halves longer arrays (pairwise summation).
+    """
+    n, total = stop - start, 0.0
+    if n < 8:
+        for i in range(start, stop):
+            total += values[i]
+    elif n <= 128:
+        tail = stop - n % 8
+        a, b, c, d = values[start], values[start + 1], values[start + 2], values[start + 3]
+        e, f, g, h = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
+        for i in range(start + 8, tail, 8):
+            a, b, c, d = a + values[i], b + values[i + 1], c + values[i + 2], d + values[i + 3]
+            e, f, g, h = e + values[i + 4], f + values[i + 5], g + values[i + 6], h + values[i + 7]
+        total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+        for i in range(tail, stop):
+            total += values[i]
+    else:
+        half = start + n // 2 - (n // 2) % 8
+        total = sum_as_numpy(values, start, half) + sum_as_numpy(values, half, stop)
+    return total
+
+
+@kernel
+def segment_sums(values: Array, begins: Array, sums: Array) -> None:
+    """Write the sum of each segment values[begins[j]:begins[j + 1]], equal to that of `numpy.sum` bit for bit."""
+    for j in range(sums.shape[0]):
+        sums[j] = sum_as_numpy(values, begins[j], begins[j + 1])

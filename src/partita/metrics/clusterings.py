@@ -10,9 +10,9 @@ from partita.core.rng import generator, resolve_seed
 from partita.core.sampling import draw_sample
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import FloatArray, FrozenArrays, IntArray, sealed
-from partita.metrics.contingency import Contingency, ensemble_tables
-from partita.metrics.ensemble import pairwise_ari, pairwise_nmi
-from partita.metrics.information import nmi_of
+from partita.core.unique_clusterings import unique_clusterings
+from partita.metrics.ensemble import nmi_and_objects, pairwise_ari, pairwise_nmi
+from partita.metrics.information import joint_nmi
 from partita.metrics.joint import shares_joint
 from partita.metrics.together import labels_of
 
@@ -67,7 +67,9 @@ def clustering_agreement(ensemble: AnyEnsemble, measure: AgreementMeasure = "nmi
     if isinstance(part, SoftEnsemble) and measure == "ari":
         part = part.harden()
     if isinstance(part, SoftEnsemble):
-        matrix = np.array([[nmi_of(table) for table in _against(part, j)] for j in range(len(part.names))])
+        unique = unique_clusterings(part)
+        rows = [_nmi_with_all(unique.ensemble, j) for j in range(len(unique.first))]
+        matrix = np.array(rows)[unique.inverse][:, unique.inverse]
         matrix = (matrix + matrix.T) / 2  # the same but for rounding
     else:
         matrix = pairwise_nmi(part) if measure == "nmi" else pairwise_ari(part)
@@ -75,9 +77,9 @@ def clustering_agreement(ensemble: AnyEnsemble, measure: AgreementMeasure = "nmi
     return Agreement(ensemble.names, matrix, order, tree, measure, objects)
 
 
-def _against(ensemble: SoftEnsemble, j: int) -> tuple[Contingency, ...]:
-    """The tables of clustering j against all."""
-    return shares_joint(ensemble, sealed(np.ascontiguousarray(ensemble.block(j)))).tables()
+def _nmi_with_all(ensemble: SoftEnsemble, j: int) -> FloatArray:
+    """(r,) NMI of the memberships of clustering j with those of every clustering."""
+    return joint_nmi(shares_joint(ensemble, sealed(np.ascontiguousarray(ensemble.block(j)))))[0]
 
 
 def _sampled(ensemble: AnyEnsemble, seed: int) -> tuple[AnyEnsemble, int]:
@@ -131,9 +133,8 @@ def influence(ensemble: AnyEnsemble, labels: Any) -> Influence:
     >>> found.nmi.tolist(), found.anmi, found.without.tolist()
     ([1.0, 0.0], 0.5, [0.0, 1.0])
     """
-    tables = ensemble_tables(ensemble, labels_of(labels))
-    scores = np.array([nmi_of(table) for table in tables])
-    amounts = ensemble.weights * np.array([float(table.total) for table in tables])
+    scores, objects = nmi_and_objects(ensemble, labels_of(labels))
+    amounts = ensemble.weights * objects
     parts = np.where(amounts > 0, amounts * np.nan_to_num(scores), 0.0)
     with np.errstate(invalid="ignore"):
         anmi = float(np.divide(parts.sum(), amounts.sum())) if amounts.any() else float("nan")

@@ -8,7 +8,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.errors import ParameterError
 from partita.core.fields import check_length
 from partita.core.soft import SoftEnsemble
-from partita.metrics.joint import as_shares, as_span, hard_tables, is_membership, members_joint, shares_joint
+from partita.metrics.joint import as_span, ensemble_joint, hard_tables
 from partita.metrics.labelling import as_integers, check_object_weights, sampled_span
 from partita.metrics.table import Contingency, from_cells, tabulate
 
@@ -52,9 +52,8 @@ def ensemble_tables(ensemble: Ensemble | SoftEnsemble, labels: Any) -> tuple[Con
     to expect when both labels are drawn from the memberships. Rows of an ensemble with multiplicities count that many
     times. Row a is label a, as in `contingency`, in every table; column y is label code y of the clustering.
     """
-    if is_membership(labels):
-        return shares_joint(ensemble, as_shares(ensemble, labels)).tables()
-    span = as_span(ensemble, labels)
-    if isinstance(ensemble, Ensemble):
-        return hard_tables(ensemble, span)
-    return members_joint(ensemble, span).tables()
+    joint = ensemble_joint(ensemble, labels)
+    if joint is None:
+        assert isinstance(ensemble, Ensemble)
+        return hard_tables(ensemble, as_span(ensemble, labels))
+    return joint.tables()

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.errors import ParameterError
+from partita.core.types import FloatArray, IntArray, sealed
+from partita.kernels.tables import segment_sums, table_shares
 from partita.metrics.contingency import contingency
+from partita.metrics.joint import Joint
 from partita.metrics.table import Contingency, on_objects
 
 TINY = float(np.finfo(np.float64).eps)
@@ -63,6 +66,54 @@ def nmi_of(table: Contingency) -> float:
     if information <= TINY:
         return 0.0
     return min(1.0, information / float(np.sqrt(_entropy(table.row_sums) * _entropy(table.col_sums))))
+
+
+def joint_nmi(joint: Joint) -> tuple[FloatArray, FloatArray]:
+    """Return the normalized mutual information of each of r tables, and the number of objects in each.
+
+    Parameters
+    ----------
+    joint : Joint
+        A labeling against r clusterings.
+
+    Returns
+    -------
+    nmi : (r,) array
+        The values of `nmi_of`; NaN for tables without objects. For whole numbers of objects they are equal bit for bit,
+        because the same terms are added in the same order. Other counts are equal up to rounding.
+    totals : (r,) array
+        Objects known in both.
+    """
+    table, sizes = sealed(np.ascontiguousarray(joint.table, np.float64)), np.array(joint.sizes, np.int64)
+    r, cells = len(sizes), np.count_nonzero(table)
+    ratios, shares, columns = np.empty(cells), np.empty(cells), np.empty(cells, np.int64)
+    row_shares, col_shares = np.empty(r * len(table)), np.empty(int(sizes.sum()))
+    begins, totals = np.zeros((3, r + 1), np.int64), np.empty(r)
+    table_shares(
+        table, sealed(joint.places), sealed(sizes), ratios, shares, columns, row_shares, col_shares, begins, totals
+    )
+    of_cells, of_rows, of_cols = sealed(begins)
+    end = of_cells[-1]  # cells of unobserved labels are not used
+    log_cols = np.log(col_shares[: of_cols[-1]])
+    terms = shares[:end] * (np.log(ratios[:end]) - log_cols[columns[:end]])
+    information = np.maximum(0.0, _segment_sums(terms, of_cells))
+    row_terms = row_shares[: of_rows[-1]] * np.log(row_shares[: of_rows[-1]])
+    entropies = [
+        np.maximum(0.0, -_segment_sums(values, places))
+        for values, places in ((row_terms, of_rows), (col_shares[: of_cols[-1]] * log_cols, of_cols))
+    ]
+    one_row, one_col = np.diff(of_rows) == 1, np.diff(of_cols) == 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.minimum(1.0, information / np.sqrt(entropies[0] * entropies[1]))
+    found = np.where(information <= TINY, 0.0, found)
+    found = np.where(one_row | one_col, (one_row & one_col).astype(np.float64), found)
+    return np.where(totals > 0, found, np.nan), totals
+
+
+def _segment_sums(values: FloatArray, begins: IntArray) -> FloatArray:
+    sums = np.empty(len(begins) - 1)
+    segment_sums(sealed(values), begins, sums)
+    return sums
 
 
 def ami(a: Any, b: Any, weights: Any = None) -> float:

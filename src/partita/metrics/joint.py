@@ -61,6 +61,14 @@ def padded_codes(span: Span) -> IntArray:
     return rows
 
 
+def ensemble_joint(ensemble: Ensemble | SoftEnsemble, labels: Any) -> Joint | None:
+    """Return the tables of a labeling with all clusterings; None if they are too large for one array."""
+    if is_membership(labels):
+        return shares_joint(ensemble, as_shares(ensemble, labels))
+    span = as_span(ensemble, labels)
+    return hard_joint(ensemble, span) if isinstance(ensemble, Ensemble) else members_joint(ensemble, span)
+
+
 def hard_tables(ensemble: Ensemble, span: Span, first: int = 0) -> tuple[Contingency, ...]:
     """The tables of a labelling against the columns from `first` on."""
     joint = hard_joint(ensemble, span, first)

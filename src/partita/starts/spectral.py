@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
@@ -36,6 +36,10 @@ MOST_TABLES = 1 << 28
 """Bytes that the partial tables of overlaps may take together."""
 MOST_DENSE = 2000
 """Base clusters up to which every two have a cell in the table of overlaps; beyond, those that share an object."""
+MOST_FULL = 1 << 27
+"""Cells of the largest table of overlaps that is filled as an array although it is then kept as a sparse matrix."""
+BIT_CELLS = 1 << 18
+"""Cells of a sparse table of overlaps of which entropies are computed at once."""
 CELL = 40
 """Bytes that a cell of the sparse table takes while it is made."""
 LANCZOS_STEPS, POWER_STEPS = 100, 100
@@ -133,11 +137,42 @@ def sparse_overlaps(ensemble: AnyEnsemble, amounts: FloatArray) -> csr_array:
     cells = min(size * size, len(ensemble) * columns * columns)
     way = 'start elsewhere (start="kmeans++" or "base"), or take voting or mcla'
     check_memory(CELL * cells, f"the graph of {size} base clusters", way)
+    pairs = len(ensemble) * columns * columns
+    if isinstance(ensemble, Ensemble) and pairs >= 4 * size * size and size * size <= MOST_FULL:
+        return _full_overlaps(ensemble, amounts)
     total = csr_array((size, size))
     for start in range(0, len(ensemble), CHUNK):
         part = _incidence(ensemble, start, start + CHUNK)
         total = total + part.T @ (part * amounts[start : start + CHUNK, None])
     return csr_array(total)
+
+
+def _full_overlaps(ensemble: Ensemble, amounts: FloatArray) -> csr_array:
+    """Return the overlaps of `sparse_overlaps`, bit for bit, counted in an array: faster if few cells are empty."""
+    size = int(ensemble.offsets[-1])
+    total = np.zeros((size, size))
+    for start in range(0, len(ensemble), CHUNK):
+        table = total if start == 0 else np.zeros((size, size))
+        stop = min(start + CHUNK, len(ensemble))
+        add_overlaps(ensemble.labels, ensemble.offsets, sealed(amounts), table, start, stop)
+        if start:
+            total += table
+    # the part below the diagonal from the part above it, some rows at a time: no second array of this size is needed
+    for a in range(0, size, 256):
+        rows = slice(a, a + 256)
+        total[rows, rows] += np.triu(total[rows, rows], 1).T
+        total[a + 256 :, rows] = total[rows, a + 256 :].T
+    columns = [np.flatnonzero(row).astype(np.int32) for row in total]
+    places = np.concatenate([[0], np.cumsum([len(found) for found in columns])]).astype(np.int32)
+    return csr_array((total[total != 0], np.concatenate(columns), places), (size, size))
+
+
+def _scaled(matrix: csr_array, factors: FloatArray) -> csr_array:
+    """Return diag(factors) @ matrix @ diag(factors)."""
+    rows = np.repeat(factors, np.diff(matrix.indptr))
+    rows *= matrix.data
+    rows *= factors[matrix.indices]
+    return csr_array((rows, matrix.indices, matrix.indptr), matrix.shape)
 
 
 def _incidence(ensemble: AnyEnsemble, start: int, stop: int) -> csr_array:
@@ -153,13 +188,21 @@ def _incidence(ensemble: AnyEnsemble, start: int, stop: int) -> csr_array:
 
 def _sparse_bits(shared: csr_array, column: IntArray, weights: FloatArray) -> FloatArray:
     """(t,) the mean entropy of each base cluster, weighted over the clusterings, from the sparse table of overlaps."""
-    rows = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
-    wide = int(column[-1]) + 1
-    group = rows * wide + column[shared.indices]
-    known = np.bincount(group, weights=shared.data, minlength=shared.shape[0] * wide)
-    share = shared.data / known[group]
-    entropies = -share * np.log2(share) * weights[column[shared.indices]]
-    return np.asarray(np.bincount(rows, weights=entropies, minlength=shared.shape[0]))
+    size, wide = shared.shape[0], int(column[-1]) + 1
+
+    def bits(start: int, stop: int) -> FloatArray:
+        begins = shared.indptr[start : stop + 1]
+        rows = np.repeat(np.arange(stop - start), np.diff(begins))
+        cells = slice(begins[0], begins[-1])
+        data, columns = shared.data[cells], column[shared.indices[cells]]
+        group = rows * wide + columns
+        known = np.bincount(group, weights=data, minlength=(stop - start) * wide)
+        share = data / known[group]
+        entropies = -share * np.log2(share) * weights[columns]
+        return np.asarray(np.bincount(rows, weights=entropies, minlength=stop - start), np.float64)
+
+    # some rows at a time, so that the arrays of a part stay in the cache
+    return np.concatenate(map_chunks(bits, size, max(1, BIT_CELLS * size // max(shared.nnz, 1))))
 
 
 def lifting(ensemble: AnyEnsemble, edges: FloatArray, k: int) -> FloatArray:
@@ -204,11 +247,12 @@ def _sparse_vectors(
     Those of the base clusters that hold objects; the others' parts are 0. Where the Lanczos iterations do not end, a
     fixed number of power iterations comes near enough.
     """
-    graph = diags_array(edges) @ sparse_overlaps(ensemble, amounts) @ diags_array(edges)
+    graph = _scaled(sparse_overlaps(ensemble, amounts), edges)
     degrees = np.asarray(graph.sum(axis=1))
     there = np.flatnonzero(degrees > 0)
     scale = 1 / np.sqrt(np.maximum(degrees, 1e-300))
-    part = csr_array(diags_array(scale[there]) @ csr_array(graph)[there][:, there] @ diags_array(scale[there]))
+    part = graph if len(there) == len(edges) else csr_array(graph[there][:, there])
+    part = _scaled(part, scale[there])
     found = np.zeros((len(edges), min(k, len(there) - 1)))
     with one_thread():
         found[there] = of_parts(part, found.shape[1], _nearly_largest)
