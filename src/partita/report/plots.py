@@ -48,6 +48,8 @@ DOTS: Final = 150
 SMALL: Final = 8
 TINY: Final = 7
 """Sizes of text, in points."""
+MAX_CAPTION_LINES: Final = 5
+"""Lines of a caption above given axes."""
 PANEL_GAP: Final = 0.12
 """Inches between the labels of two panels."""
 
@@ -116,6 +118,19 @@ def finish(figure: Any, theme: Theme, title: str, caption: str) -> None:
 def set_title(axes: Any, theme: Theme, title: str, bold: bool = False) -> None:
     """A title of one of several panels."""
     axes.set_title(safe(title), fontsize=9, color=theme.ink, fontweight="bold" if bold else "normal")
+
+
+def title_with_caption(axes: Any, theme: Theme, title: str, caption: str) -> None:
+    """Set the title of axes with the caption in the lines below it.
+
+    The caption is omitted if it needs more than `MAX_CAPTION_LINES` lines, or more than two in a figure whose layout
+    does not make room for it.
+    """
+    width = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
+    lines = wrap(caption, max(int(width * 13.5), 20))
+    if len(lines) <= (2 if axes.figure.get_layout_engine() is None else MAX_CAPTION_LINES):
+        title = "\n".join([title, *lines])
+    set_title(axes, theme, title)
 
 
 def panels(axes: Any, widths: Sequence[float], heights: Sequence[float]) -> Callable[[int, int], Any]:
