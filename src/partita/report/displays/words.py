@@ -37,7 +37,7 @@ def short_names(names: Sequence[object], most: int = LONG, drawn: Callable[[str]
     Examples
     --------
     >>> short_names([f"leiden_res_{r}_neighbors_15_seed_{s}" for r in (0.2, 1.0) for s in (0, 1)])
-    ('…res_0.2…seed_0', '…res_0.2…seed_1', '…res_1.0…seed_0', '…res_1.0…seed_1')
+    ('leiden_res_0.2…15_seed_0', 'leiden_res_0.2…15_seed_1', 'leiden_res_1.0…15_seed_0', 'leiden_res_1.0…15_seed_1')
     >>> short_names(["a" * 40 + "1", "a" * 40 + "2", " b\\n c "], 9)
     ('…aaaaaaa1', '…aaaaaaa2', 'b c')
     """
