@@ -171,7 +171,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(place, case):
 
 
 def test_labels_that_no_model_can_hold_are_refused_before_the_fit(tmp_path, monkeypatch):
-    frame = pd.DataFrame({"a": pd.to_timedelta([1, 1, 2], unit="D"), "b": ["x", "x", "y"], "c": [1, 1, 2]})
+    frame = pd.DataFrame({"a": pd.to_timedelta([1, 1, 2], unit="ns"), "b": ["x", "x", "y"], "c": [1, 1, 2]})
     frame.to_parquet(tmp_path / "spans.parquet")
     monkeypatch.setattr(partita.api, "consensus", None)
     words = ("run", "spans.parquet", "-m", "voting", "-k", 2, "-o", "out.csv", "--save-model", "m.npz")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import partita
 from partita.core.coding import label_key
 from partita.core.consensus import Consensus
-from partita.core.errors import FileError, MethodError
+from partita.core.errors import FileError, MethodError, ParameterError
 from tests.samples import noisy
 
 quick = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -105,6 +105,8 @@ def test_what_cannot_be_saved(path, tmp_path):
         partita.save_model(result, path)
     with pytest.raises(MethodError, match="this consensus has no model"):
         partita.save_model(Consensus.hard([0, 1]), path)
+    with pytest.raises(ParameterError, match=r"expected save_model\(result, path\), got save_model\(.*Consensus\)"):
+        partita.save_model(str(path), result)
     with pytest.raises(MethodError, match="a list is no result"):
         partita.save_model([1], path)
     assert not path.exists()

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import zipfile
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -419,3 +419,38 @@ def test_an_array_that_occurs_twice_is_stored_once(path):
     result = partita.consensus(Ensemble.from_labels(noisy_labels(n=40)[0], ids=range(40)), "voting", 3)
     loaded = saved(result, path, include_ensemble=True)
     assert loaded.ids is loaded.ensemble.ids
+
+
+def result_with_ids(ids):
+    labels = np.arange(len(ids)) % 2
+    objects = np.empty(len(ids), object)
+    objects[:] = ids
+    return dataclasses.replace(Consensus.hard(labels), ids=objects)
+
+
+def test_durations_are_saved(tmp_path):
+    ids = [timedelta(days=-2, microseconds=1), timedelta(0), timedelta.max]
+    for given_ids in (ids, [pd.Timedelta(1, unit="us"), pd.Timedelta(days=3)]):
+        result_with_ids(given_ids).save(tmp_path / "a.partita")
+        loaded = partita.load(tmp_path / "a.partita").ids.tolist()
+        assert loaded == given_ids and list(map(hash, loaded)) == list(map(hash, given_ids))
+        assert {type(value) for value in loaded} == {timedelta}
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pd.to_datetime([1, 2]),
+        pd.to_datetime([1, 2]).tz_localize("UTC"),
+        pd.to_timedelta([1, 2]),
+        pd.period_range("2024-01", periods=2, freq="M"),
+        pd.interval_range(0, 2),
+    ],
+)
+def test_ids_that_need_pandas_can_be_saved_as_text(tmp_path, ids):
+    path = tmp_path / "a.partita"
+    with pytest.raises(FileError, match=r"ids\.0: .* is an? \w+, which cannot be saved; .* convert .*astype\(str\)"):
+        result_with_ids(list(ids)).save(path)
+    assert not path.exists()
+    result_with_ids(list(ids.astype(str))).save(path)
+    assert len(set(partita.load(path).ids)) == 2

@@ -6,6 +6,7 @@ import os
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from partita.core.consensus import Consensus, Recipe
-from partita.core.errors import FileError
+from partita.core.errors import FileError, ParameterError
 from partita.io import check_writable, read, read_labels, write, writing
 
 RECIPE = Recipe("qmi", {"runs": 3, "start": (1, 2), "limit": float("inf")}, 2, 7, "0.1.0", "abc")
@@ -255,3 +256,29 @@ def test_id_name_may_not_hide_a_column(tmp_path):
     with pytest.raises(FileError, match="cannot be called 'consensus'"):
         write(result(), tmp_path / "out.csv", id_name="consensus")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_uuid_ids(tmp_path, suffix):
+    ids = [UUID(int=j) for j in range(4)]
+    write(result(ids), tmp_path / f"out.{suffix}")
+    read_back = read_labels(tmp_path / f"out.{suffix}").ids.tolist()
+    assert list(map(str, read_back)) == list(map(str, ids))
+
+
+def test_other_arguments_than_a_result_and_a_path(tmp_path):
+    write(result=result(), path=tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").exists()
+    path = tmp_path / "b.csv"
+    for first in (str(path), path):
+        with pytest.raises(ParameterError, match=r"expected write\(result, path\), got write\(\w+, Consensus\)"):
+            write(first, result())
+    with pytest.raises(
+        ParameterError, match=r"expected a Consensus, got a DataFrame; .* its own method, such as to_csv"
+    ):
+        write(result().to_frame(), path)
+    with pytest.raises(
+        ParameterError, match=r"expected a Consensus, got a list; give the result of partita.consensus$"
+    ):
+        write([1], path)
+    assert not path.exists()

@@ -6,13 +6,17 @@ import re
 import subprocess
 import sys
 from itertools import cycle
+from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+import partita
 import partita.report
 from partita.core.errors import FileError, MissingExtraError, ParameterError
-from partita.report import plots
+from partita.report import ConsensusDisplay, ResultDisplay, plots
 from partita.report.displays.base import Display
 from partita.report.themes import DARK, LIGHT
 from tests.report.cases import CASES, case, every_display
@@ -274,3 +278,41 @@ except Exception as error: print(type(error).__name__, error)
 
 def test_text_is_drawn_as_it_is():
     assert plots.safe("a$b$") == r"a\$b\$" and plots.drawable("聚a\n") == f"{plots.UNKNOWN_SIGN}a\n"
+
+
+def test_repr_is_one_short_line(small):
+    for name, display in small.items():
+        text = repr(display)
+        assert text.startswith(f"<{type(display).__name__}: ") and text.endswith(">"), name
+        assert len(text) <= 150 and "\n" not in text
+
+
+def test_axes_that_are_given_have_the_caption():
+    consensus, ensemble = case(n=2500, r=3, k=5)
+    for display in (ConsensusDisplay.from_consensus(ensemble, consensus), ResultDisplay.from_result(consensus)):
+        for layout in (None, "constrained"):
+            figure, ax = plt.subplots(figsize=(9, 5), layout=layout)
+            display.plot(ax)
+            title, *caption = ax.get_title().split("\n")
+            assert title == display.title and " ".join(caption) == display.caption != ""
+            plt.close(figure)
+    figure, axes = plt.subplots(1, 4)
+    assert display.plot(axes[0]).ax_.get_title() == display.title  # no room
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("ax", "way_out"),
+    [
+        ("x.png", r"got 'x.png'; to write a file, use .plot\(\).save\('x.png'\)"),
+        (Path("x.png"), r".plot\(\).save\('x.png'\)"),
+        (np.array([[None, None]]), r"got 1 x 2 of them; give one, such as axes\[0, 0\]"),
+        ([None, None, None], r"got 3 of them; give one, such as axes\[0\]"),
+        (Figure(), r"got a Figure; give axes of it, such as figure.add_subplot\(\)"),
+        (3, "got a int; give one of the axes"),
+    ],
+)
+def test_other_things_than_axes(ax, way_out):
+    result = partita.consensus([[0, 0], [0, 0], [1, 1]], "voting", 2)
+    with pytest.raises(ParameterError, match=way_out):
+        result.plot(ax)

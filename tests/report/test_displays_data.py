@@ -490,3 +490,30 @@ def test_a_million_objects():
         display.figure().draw_without_rendering()
         assert sum(value.nbytes for value in vars(display).values() if isinstance(value, np.ndarray)) < 3e6
     assert time.perf_counter() - start < 60
+
+
+def test_label_table_of_many_objects_shows_the_noise():
+    """Labels that differ from the consensus are as frequent in the rows as among the objects; each row is an object."""
+    rng = np.random.default_rng(1)
+    for k, n in ((2, 20_000), (30, 60_000)):
+        truth = np.arange(n) % k
+        labels = np.where(rng.random((n, 6)) < 0.2, (truth[:, None] + 1) % k, truth[:, None])
+        ensemble = Ensemble.from_labels(labels, transpose=False)
+        consensus = Consensus.hard(truth, confidence=rng.random(n))
+        display = ConsensusDisplay.from_consensus(ensemble, consensus)
+        assert len(display.labels) == 500 and "one object" in display.caption
+        differs = (display.labels[:, 1:] != display.labels[:, :1]).mean()
+        assert abs(differs - 0.2) < 0.03
+        columns = [ensemble.names.index(name) for name in display.names]
+        objects = set(map(tuple, np.column_stack([truth, labels[:, columns]]).tolist()))
+        assert set(map(tuple, display.labels.tolist())) <= objects
+
+
+def test_label_table_of_periodic_objects_shows_all_of_them():
+    """Objects of equal confidence in a periodic order: every 200th object would always have the same labels."""
+    labels = np.tile([[0, 0], [0, 0], [0, 0], [0, 1]], (50_000, 1))
+    consensus = Consensus.hard(labels[:, 0], confidence=np.full(len(labels), 0.5))
+    display = ConsensusDisplay.from_consensus(Ensemble.from_labels(labels, transpose=False), consensus)
+    assert 0.2 < (display.labels[:, 2] != 0).mean() < 0.3  # the clustering that agrees less
+    same = ConsensusDisplay.from_consensus(Ensemble.from_labels(labels, transpose=False), consensus)
+    assert np.array_equal(display.labels, same.labels)

@@ -1,5 +1,7 @@
 """What is drawn is what displays hold."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from matplotlib.colors import to_hex, to_rgb
 
 import partita
 from partita import Consensus
-from partita.report import CdfDisplay, ConfusionDisplay, NumbersDisplay, ScatterDisplay, TrackingDisplay
+from partita.report import CdfDisplay, ConfusionDisplay, NumbersDisplay, ScatterDisplay, TrackingDisplay, plots
 from partita.report.themes import DARK, LIGHT, colour_of, hatch_of
 from tests.report.cases import ODD, case, every_display
 from tests.samples import noisy
@@ -207,9 +209,35 @@ def test_short_names_are_apart_and_short(most):
     from partita.report.displays.words import short_names
 
     names = [f"{'x' * 50}{j}" for j in range(30)] + ["", " ", "a\x00b"]
-    found = short_names(names, most)
-    assert len(set(found)) == len(names)
-    assert all(len(name) <= max(most, 6) and name.isprintable() for name in found)
+    shown = short_names(names, most)
+    assert len(set(shown)) == len(names)
+    assert all(len(name) <= max(most, 6) and name.isprintable() for name in shown)
+
+
+def test_short_names_keep_what_differs_and_have_no_ranks():
+    from partita.report.displays.words import short_names
+
+    departments = [f"a very long name of a clustering from the {j} department" for j in (15, 1, 5, 25)]
+    for name, j in zip(short_names(departments), (15, 1, 5, 25), strict=True):
+        assert re.findall(r"\d+", name) == [str(j)] and len(name) <= 24
+    grid = [f"leiden_res_{a}_neighbors_{b}_seed_0" for a in ("0.2", "0.5", "1.0") for b in (15, 30)]
+    for name, full in zip(short_names(grid), grid, strict=True):
+        assert re.findall(r"\d\.\d|15|30", name) == re.findall(r"\d\.\d|15|30", full)
+    assert short_names([*grid[::2], "a name without any relation to the others"])[0] == "leiden_res_0.2…"
+    assert short_names(["x" * 30, "x" * 31], 8) == ("x" * 30, "x" * 31)
+    assert short_names(["abc", "abc"]) == ("abc", "abc")
+
+
+@pytest.mark.parametrize("most", [6, 12, 24])
+def test_short_names_are_distinct_if_the_names_are(most):
+    from partita.report.displays.words import short_names
+
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        words = np.array(["ab", "1", "_", " ", "res", "0.5", "聚", "\n", "a" * 9])
+        names = ["".join(rng.choice(words, rng.integers(1, 14))) for _ in range(20)]
+        shown = short_names(names, most, plots.drawable)
+        assert len(set(zip(names, shown, strict=True))) == len(set(names)) == len(set(shown))
 
 
 def test_a_thousand_clusters_stay_bounded():

@@ -24,6 +24,7 @@ from partita.io.archive import MODEL, check_archive_path, checked, need, read_ar
 from partita.io.labels import read_back, written
 from partita.io.source import naming
 from partita.io.summary import plain_recipe
+from partita.io.writing import check_order
 from partita.kernels.scores import IMPOSSIBLE
 
 VERSION: Final = 2
@@ -48,6 +49,7 @@ def save_model(result: Consensus | ColumnModel, path: str | Path) -> None:
     The file holds arrays and text alone, so that reading one from a stranger runs nothing. It appears whole or not at
     all.
     """
+    check_order(result, path, "save_model")
     model = result.model if isinstance(result, Consensus) else result
     if not isinstance(model, ColumnModel):
         raise MethodError(f"{_whose(result)}; use the result of partita.consensus")

@@ -39,7 +39,7 @@ from partita.io.archive import (
     write_archive,
 )
 from partita.io.formats import READABLE, WRITABLE
-from partita.io.labels import PLAIN, read_back, written
+from partita.io.labels import CONVERT, PLAIN, read_back, written
 from partita.io.models import check_model
 from partita.io.source import naming
 from partita.version import __version__
@@ -164,9 +164,9 @@ class _Encoder:
         try:
             return written(value, where)
         except FileError:
+            article = "an" if kind.__name__[0] in "AEIOU" else "a"
             raise FileError(
-                f"{where}: {value!r:.60} is a {kind.__name__}, which cannot be saved; as labels and ids, use strings, "
-                "numbers or dates"
+                f"{where}: {value!r:.60} is {article} {kind.__name__}, which cannot be saved; {CONVERT}"
             ) from None
 
     def _items(self, values: Any, where: str) -> list[Any]:

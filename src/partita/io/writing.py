@@ -20,7 +20,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from partita.core.consensus import Consensus
-from partita.core.errors import FileError
+from partita.core.errors import FileError, ParameterError
 from partita.io.formats import STREAM, TEXT, WRITABLE, check_format, detect_format, is_packed
 from partita.io.result_table import metadata, result_tables
 from partita.io.source import naming
@@ -30,7 +30,7 @@ ROWS_AT_A_TIME = 1 << 16
 
 
 def write(
-    consensus: Consensus,
+    result: Consensus,
     path: str | Path,
     format: str | None = None,  # noqa: A002  # the word a user would say
     membership: bool = True,
@@ -40,8 +40,8 @@ def write(
 
     Parameters
     ----------
-    consensus : Consensus
-        The result.
+    result : Consensus
+        The result of `partita.consensus`.
     path : path
         A name that ends in .csv, .tsv, .json (each also .gz) or .parquet; "-" is standard output.
     format : str, optional
@@ -55,9 +55,11 @@ def write(
     --------
     Consensus.save : writes the whole result with its model, to be read by `partita.load`.
     """
+    check_order(result, path, "write")
+    _check_result(result)
     with naming(path, "standard output"):
         chosen = _format(path, format)
-        put = _writer(consensus, chosen, membership, id_name)
+        put = _writer(result, chosen, membership, id_name)
         if str(path) == STREAM:
             return to_stdout(put)
         check_place(Path(path))
@@ -68,6 +70,21 @@ def write(
             else:
                 put(file)
     return None
+
+
+def check_order(result: Any, path: Any, function: str) -> None:
+    """Raise a `ParameterError` if the arguments of `function(result, path)` are swapped."""
+    if isinstance(result, (str, Path)):
+        given = f"{type(result).__name__}, {type(path).__name__}"
+        raise ParameterError(f"expected {function}(result, path), got {function}({given}); give the result first")
+
+
+def _check_result(result: Any) -> None:
+    if not isinstance(result, Consensus):
+        table = ", or write a dataframe with its own method, such as to_csv" if hasattr(result, "columns") else ""
+        raise ParameterError(
+            f"expected a Consensus, got a {type(result).__name__}; give the result of partita.consensus{table}"
+        )
 
 
 def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa: A002  # as in `write`
@@ -145,6 +162,9 @@ def write_text(parts: Iterator[pa.Table], delimiter: str, file: IO[bytes]) -> No
             header = io.StringIO()
             csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(part.column_names)
             file.write(header.getvalue().encode())
+        if isinstance(part.schema.field(0).type, pa.UuidType):
+            texts = [None if value is None else str(value) for value in part.column(0).to_pylist()]
+            part = part.set_column(0, part.schema.names[0], pa.array(texts, pa.string()))
         first = part.column(0)
         special = pa.types.is_string(first.type) or pa.types.is_large_string(first.type)
         special = special and pc.any(pc.match_substring_regex(first, f'["\r\n{delimiter}]')).as_py()

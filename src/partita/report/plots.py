@@ -48,6 +48,10 @@ DOTS: Final = 150
 SMALL: Final = 8
 TINY: Final = 7
 """Sizes of text, in points."""
+MAX_CAPTION_LINES: Final = 5
+"""Lines of a caption above given axes."""
+LABEL_ROOM: Final = 0.45
+"""Inches for tick labels and the label of an axis below axes."""
 PANEL_GAP: Final = 0.12
 """Inches between the labels of two panels."""
 
@@ -116,6 +120,29 @@ def finish(figure: Any, theme: Theme, title: str, caption: str) -> None:
 def set_title(axes: Any, theme: Theme, title: str, bold: bool = False) -> None:
     """A title of one of several panels."""
     axes.set_title(safe(title), fontsize=9, color=theme.ink, fontweight="bold" if bold else "normal")
+
+
+def title_with_caption(axes: Any, theme: Theme, title: str, caption: str) -> None:
+    """Set the title of axes with the caption in the lines below it.
+
+    The caption is omitted if it needs more than `MAX_CAPTION_LINES` lines, or more than there is room for in a figure
+    without a layout that makes room.
+    """
+    width = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
+    lines = wrap(caption, max(int(width * 13.5), 20))
+    room = MAX_CAPTION_LINES if axes.figure.get_layout_engine() is not None else _lines_above(axes) - 1
+    if len(lines) <= min(room, MAX_CAPTION_LINES):
+        title = "\n".join([title, *lines])
+    set_title(axes, theme, title)
+
+
+def _lines_above(axes: Any) -> int:
+    """Return how many lines of a title fit between axes and the labels of the axes above, or the edge of the figure."""
+    box, height = axes.get_position(), axes.figure.bbox.height / axes.figure.dpi
+    others = [other.get_position() for other in axes.figure.axes if other is not axes]
+    above = [other.y0 for other in others if other.y0 >= box.y1 and other.x0 < box.x1 and box.x0 < other.x1]
+    inches = (min([1.0, *above]) - box.y1) * height - (LABEL_ROOM if above else 0.0)
+    return int((inches - 6 / 72) / (1.2 * 9 / 72))
 
 
 def panels(axes: Any, widths: Sequence[float], heights: Sequence[float]) -> Callable[[int, int], Any]:

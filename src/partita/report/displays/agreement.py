@@ -14,7 +14,7 @@ from partita.report.displays.words import counted, short_names
 from partita.report.themes import Theme
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AgreementDisplay(Display):
     """The matrix of agreement between clusterings in the order of a dendrogram, which is drawn above it."""
 

@@ -75,7 +75,7 @@ class Ribbons(NamedTuple):
     """The consensus cluster whose colour it has; MISSING for none."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AlluvialDisplay(Display):
     """Clusterings side by side, the consensus in the middle, and the objects that go from cluster to cluster."""
 

@@ -2,12 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from pathlib import PurePath
+from typing import Any, Final, Self
 
-from partita.core.errors import MissingExtraError
+from partita.core.errors import MissingExtraError, ParameterError
 from partita.core.types import FrozenArrays
 from partita.report import plots
 from partita.report.themes import Theme, theme_of
+
+MAX_REPR: Final = 120
+"""Characters of the description that `repr` shows."""
 
 
 class Display(FrozenArrays, ABC):
@@ -24,6 +28,10 @@ class Display(FrozenArrays, ABC):
     title: str
     ax_: Any
     figure_: Any
+
+    def __repr__(self) -> str:
+        text = self.alt.split(". ")[0].rstrip(".")
+        return f"<{type(self).__name__}: {text if len(text) <= MAX_REPR else text[: MAX_REPR - 1] + '…'}>"
 
     @property
     @abstractmethod
@@ -74,8 +82,9 @@ class Display(FrozenArrays, ABC):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on. A display of several panels divides the area of these axes. Default: a new pyplot figure
-            with title and caption, which `matplotlib.pyplot.show()` shows.
+            Axes to draw on. A display of several panels divides the area of these axes. The caption is below the title
+            if there is room, and always in `caption`. Default: a new pyplot figure with title and caption, which
+            `matplotlib.pyplot.show()` shows.
         theme : {"light", "dark"}, default "light"
             With `ax`, the theme that suits the background of its figure.
 
@@ -86,11 +95,13 @@ class Display(FrozenArrays, ABC):
         """
         if ax is None:
             ax = self._draw_in(plots.pyplot_figure, theme)
+        elif not hasattr(ax, "inset_axes"):
+            raise ParameterError(f"ax must be one matplotlib Axes, got {_not_axes(ax)}")
         else:
             look = theme_of(theme)
             with plots.settings():
                 self.draw(ax, look)
-                plots.set_title(ax, look, self.title)
+                plots.title_with_caption(ax, look, self.title, self.caption)
         vars(self).update(ax_=ax, figure_=ax.figure, theme_=theme)
         return self
 
@@ -125,3 +136,16 @@ class Display(FrozenArrays, ABC):
             return {"image/png": plots.as_png(self.figure(self._last_theme)), "text/plain": self.alt}
         except MissingExtraError:
             return {"text/plain": self.alt}
+
+
+def _not_axes(value: Any) -> str:
+    """Describe a value that is no axes, and what to give in its place."""
+    if isinstance(value, (str, PurePath)):
+        return f"{str(value)!r}; to write a file, use .plot().save({str(value)!r})"
+    shape = getattr(value, "shape", None) or ((len(value),) if isinstance(value, (list, tuple)) else None)
+    if shape:
+        size = " x ".join(map(str, shape))
+        return f"{size} of them; give one, such as axes[{', '.join('0' for _ in shape)}]"
+    if hasattr(value, "add_subplot"):
+        return f"a {type(value).__name__}; give axes of it, such as figure.add_subplot()"
+    return f"a {type(value).__name__}; give one of the axes that matplotlib.pyplot.subplots() returns"

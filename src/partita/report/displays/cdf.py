@@ -15,7 +15,7 @@ from partita.report.themes import LINES, Theme, line_colour
 from partita.selection import Selection
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CdfDisplay(Display):
     """The cumulative distribution of co-association over pairs of objects, a curve a k, and the delta area."""
 

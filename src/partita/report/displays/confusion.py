@@ -23,7 +23,7 @@ MOST_SHOWN: Final = 60
 REST: Final = "other"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConfusionDisplay(Display):
     """How many objects of each known class are in each cluster; the clusters in the order of the classes they match."""
 

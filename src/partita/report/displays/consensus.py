@@ -17,10 +17,8 @@ from partita.report.displays.matching import matches, renamed
 from partita.report.displays.ordering import (
     MOST_BINS,
     MOST_ROWS,
-    Bins,
     hard_column,
     most_and_least,
-    most_frequent,
     ordered_bins,
 )
 from partita.report.displays.words import counted, listed, short_names
@@ -30,7 +28,7 @@ MOST_COLUMNS: Final = 40
 """Clusterings shown; of more, those that agree most with the consensus, and least."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConsensusDisplay(Display):
     """The label table ordered by consensus, the confidence of each object, the agreement of each clustering."""
 
@@ -39,7 +37,7 @@ class ConsensusDisplay(Display):
     """The clusterings shown, those that agree most first."""
     labels: IntArray
     """(rows, 1 + names) the consensus and every clustering, renamed to match it; MISSING where unobserved, from k
-    upwards what matches no cluster. Of a bin the most frequent label."""
+    upwards what matches no cluster. Of a bin the labels of one object, drawn with a fixed seed."""
     k: int
     sizes: FloatArray
     """(rows,) how many objects each stands for."""
@@ -72,7 +70,9 @@ class ConsensusDisplay(Display):
         most_rows : int, default 2000
             Maximum number of objects that have a row of their own.
         bins : int, default 500
-            Number of rows if there are more objects; a row is then a bin of objects of one cluster.
+            Number of rows if there are more objects. A row is then a bin of objects of one cluster that are next to
+            each other in order of confidence. It shows the labels of one of them, drawn at random with a fixed seed, so
+            that labels are as frequent in the rows of a cluster as among its objects, and their mean confidence.
 
         Returns
         -------
@@ -91,7 +91,8 @@ class ConsensusDisplay(Display):
         order = ordered_bins(result.labels, sure, most_rows, bins)
         agreement = np.nan_to_num(column_nmi(ensemble, result.labels))
         columns = most_and_least(agreement, MOST_COLUMNS)
-        shown = [order.clusters, *(_shown(hard_column(ensemble, j), result, order) for j in columns)]
+        objects = order.sample()
+        shown = [order.clusters, *(_shown(hard_column(ensemble, j), result, objects) for j in columns)]
         return cls(
             title or f"{len(ensemble.names)} clusterings and their consensus",
             tuple(ensemble.names[j] for j in columns),
@@ -117,7 +118,8 @@ class ConsensusDisplay(Display):
         """What a row is, and what is not shown."""
         parts = []
         if (self.sizes > 1).any():
-            parts.append(f"each row: about {self.sizes.mean():,.0f} objects of a cluster, the most frequent label")
+            many = f"{self.sizes.mean():,.0f}"
+            parts.append(f"each row: labels of one object drawn from about {many} of a cluster, their mean confidence")
         if self.left_out:
             parts.append(f"{counted(self.left_out, 'clustering')} of medium agreement not shown")
         return "; ".join(parts)
@@ -166,12 +168,12 @@ class ConsensusDisplay(Display):
         plots.set_title(axes, theme, "confidence" if np.isfinite(self.confidence).any() else "no confidence")
 
 
-def _shown(column: IntArray, consensus: Consensus, order: Bins) -> IntArray:
-    """(bins,) the most frequent label, under the number of the consensus cluster that it matches."""
+def _shown(column: IntArray, consensus: Consensus, objects: IntArray) -> IntArray:
+    """Return the labels of these objects, each as the number of the consensus cluster that it matches."""
     both = (column != MISSING) & (consensus.labels != MISSING)
     if not both.any():
-        return np.full(len(order), MISSING)
+        return np.full(len(objects), MISSING)
     target = matches(contingency(column, consensus.labels), consensus.k)
     beyond = int(column.max()) + 1 - len(target)
     whole = np.append(target, consensus.k + len(target) + np.arange(max(beyond, 0)))
-    return most_frequent(renamed(column, whole)[order.rows], order.lengths)[0]
+    return renamed(column[objects], whole)

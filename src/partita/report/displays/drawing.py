@@ -108,5 +108,5 @@ def some_ticks(many: int, most: int) -> IntArray:
 
 
 def tick_names(names: Sequence[str], most: int = 24) -> list[str]:
-    """Names as they are drawn: short, apart, without formulas."""
-    return [plots.safe(name) for name in short_names([plots.drawable(str(name)) for name in names], most)]
+    """Return names as they are drawn: short, distinct, without formulas."""
+    return [plots.safe(name) for name in short_names(names, most, plots.drawable)]

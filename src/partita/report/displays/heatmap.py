@@ -21,7 +21,7 @@ MOST_LINED: Final = 20
 """Clusters whose borders run through the whole picture."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeatmapDisplay(Display):
     """The consensus matrix: the share of the clusterings that put two objects together."""
 

@@ -21,7 +21,7 @@ MOST_TOLD: Final = 40
 """Clusters whose number is written beside the bar."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ItemDisplay(Display):
     """Item-consensus, a bar an object or bin, highest first in each cluster; beside it cluster-consensus."""
 

@@ -15,7 +15,7 @@ from partita.report.displays.words import counted, listed
 from partita.report.themes import MARKERS, Theme
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumbersDisplay(Display):
     """The distribution of the number of clusters over the draws, and that of every chain."""
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.ensemble import Ensemble
+from partita.core.rng import generator
 from partita.core.soft import SoftEnsemble
 from partita.core.types import MISSING, FloatArray, IntArray
 
@@ -44,6 +45,13 @@ class Bins(NamedTuple):
         found = np.full(objects, MISSING, np.int64)
         found[self.rows] = np.repeat(np.arange(len(self)), self.lengths)
         return found
+
+    def sample(self) -> IntArray:
+        """(bins,) one object of each bin, drawn with a fixed seed.
+
+        Random and not every 1,000th object, because objects of equal confidence can be in a periodic order.
+        """
+        return np.asarray(self.rows[generator(0).integers(self.starts[:-1], self.starts[1:])])
 
     def totals(self, values: NDArray[np.generic]) -> FloatArray:
         """(bins,) the sum of the objects' values."""

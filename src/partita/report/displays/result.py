@@ -14,15 +14,15 @@ from partita.report.displays.ordering import confidence_quantiles, most_and_leas
 from partita.report.displays.words import amount, counted, listed, short_names
 from partita.report.themes import Theme
 
-MOST_CLUSTERS: Final = 60
+MAX_CLUSTERS: Final = 60
 """Clusters shown: the largest."""
-MOST_COLUMNS: Final = 40
+MAX_COLUMNS: Final = 40
 """Clusterings shown: those that agree most with the consensus, and least."""
-MOST_NAMED: Final = 30
+MAX_NAMED_SIZES: Final = 30
 """Clusters whose size is written next to the bar."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ResultDisplay(Display):
     """Cluster sizes, confidence within each cluster, and agreement of each base clustering with the consensus."""
 
@@ -66,16 +66,16 @@ class ResultDisplay(Display):
         >>> ResultDisplay.from_result(result).save("result.png")  # doctest: +SKIP
         """
         sizes = result.sizes
-        shown = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLUSTERS])
-        sure = np.full(len(result), np.nan) if result.confidence is None else result.confidence
+        shown = np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLUSTERS])
+        confidence = np.full(len(result), np.nan) if result.confidence is None else result.confidence
         rows = result.agreement
         agreement = np.array([np.nan if row["nmi"] is None else row["nmi"] for row in rows], float)
-        columns = most_and_least(agreement, MOST_COLUMNS)
+        columns = most_and_least(agreement, MAX_COLUMNS)
         return cls(
             title or f"Consensus of {counted(len(result), 'object')} in {counted(result.k, 'cluster')}",
             shown,
             sizes[shown],
-            confidence_quantiles(result.labels, sure, np.ones(len(result)), result.k)[shown],
+            confidence_quantiles(result.labels, confidence, np.ones(len(result)), result.k)[shown],
             tuple(str(rows[j]["clustering"]) for j in columns),
             agreement[columns],
             result.k,
@@ -95,9 +95,8 @@ class ResultDisplay(Display):
             low, high = int(np.nanargmin(medians)), int(np.nanargmax(medians))
             text += f". Median confidence is lowest in cluster {self.clusters[low]} ({medians[low]:.2f})"
             text += f" and highest in cluster {self.clusters[high]} ({medians[high]:.2f})"
-        known = [j for j in range(len(self.names)) if np.isfinite(self.agreement[j])]
         names = short_names(self.names, 60)
-        pairs = [f"{names[j]} {self.agreement[j]:.2f}" for j in known]
+        pairs = [f"{names[j]} {self.agreement[j]:.2f}" for j in np.flatnonzero(np.isfinite(self.agreement))]
         if pairs:
             pairs = pairs if len(pairs) <= 8 else [*pairs[:4], "…", *pairs[-3:]]
             text += f". Agreement with the base clusterings (NMI): {listed(pairs)}"
@@ -132,13 +131,13 @@ class ResultDisplay(Display):
             agreement_bars(at(0, 2), self.names, self.agreement, theme, len(self.clusters) // 2)
 
     def _draw_sizes(self, axes: Any, theme: Theme) -> None:
-        most = int(self.sizes.max(initial=1))
-        for place, (cluster, size) in enumerate(zip(self.clusters.tolist(), self.sizes.tolist(), strict=True)):
-            axes.barh(place, size, height=0.8, **plots.look_of(cluster, theme))
-            if len(self.clusters) <= MOST_NAMED:
-                words = f"{size:,}"
-                axes.text(size + 0.02 * most, place, words, va="center", fontsize=plots.TINY, color=theme.ink)
-        axes.set_xlim(0, 1.25 * most)
+        largest = int(self.sizes.max(initial=1))
+        for row, (cluster, size) in enumerate(zip(self.clusters.tolist(), self.sizes.tolist(), strict=True)):
+            axes.barh(row, size, height=0.8, **plots.look_of(cluster, theme))
+            if len(self.clusters) <= MAX_NAMED_SIZES:
+                number = f"{size:,}"
+                axes.text(size + 0.02 * largest, row, number, va="center", fontsize=plots.TINY, color=theme.ink)
+        axes.set_xlim(0, 1.25 * largest)
         axes.locator_params(axis="x", nbins=4, integer=True)
         axes.xaxis.set_major_formatter(lambda value, _: amount(value))
         self._name_clusters(axes, theme)
@@ -146,23 +145,23 @@ class ResultDisplay(Display):
         plots.set_title(axes, theme, "objects per cluster")
 
     def _draw_confidence(self, axes: Any, theme: Theme) -> None:
-        for place, (cluster, values) in enumerate(zip(self.clusters.tolist(), self.confidence, strict=True)):
+        for row, (cluster, values) in enumerate(zip(self.clusters.tolist(), self.confidence, strict=True)):
             if np.isnan(values).any():
-                axes.text(0.02, place, "–", va="center", fontsize=plots.TINY, color=theme.soft)
+                axes.text(0.02, row, "–", va="center", fontsize=plots.TINY, color=theme.soft)
                 continue
-            five, low, median, high, most = values.tolist()
-            axes.plot((five, most), (place, place), color=theme.soft, linewidth=1.0, zorder=1)
-            axes.barh(place, max(high - low, 0.006), left=low, height=0.8, **plots.look_of(cluster, theme))
-            axes.plot(median, place, marker="o", markersize=4, color=theme.ink, markerfacecolor=theme.ground)
+            lowest, low, median, high, highest = values.tolist()
+            axes.plot((lowest, highest), (row, row), color=theme.soft, linewidth=1.0, zorder=1)
+            axes.barh(row, max(high - low, 0.006), left=low, height=0.8, **plots.look_of(cluster, theme))
+            axes.plot(median, row, marker="o", markersize=4, color=theme.ink, markerfacecolor=theme.ground)
         axes.set_xlim(-0.01, 1.01)
         axes.set_xticks([0, 0.5, 1])
         self._name_clusters(axes, theme)
-        known = np.isfinite(self.confidence).any()
-        plots.set_title(axes, theme, "confidence per cluster" if known else "no confidence")
+        defined = np.isfinite(self.confidence).any()
+        plots.set_title(axes, theme, "confidence per cluster" if defined else "no confidence")
 
     def _name_clusters(self, axes: Any, theme: Theme) -> None:
         ticks = some_ticks(len(self.clusters), int(1 / plots.share_of_line(axes)[1]))
-        axes.set_yticks(ticks, [str(self.clusters[place]) for place in ticks])
+        axes.set_yticks(ticks, [str(self.clusters[row]) for row in ticks])
         axes.set_ylim(len(self.clusters) - 0.4, -0.6)
         plots.framed_axes(axes, theme, "x")
         axes.tick_params(axis="y", labelsize=plots.SMALL if len(self.clusters) <= 40 else plots.TINY)

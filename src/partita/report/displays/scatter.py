@@ -26,7 +26,7 @@ LEAST_EACH: Final = 50
 """Objects of a small cluster that are drawn in any case."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScatterDisplay(Display):
     """Two coordinates of the objects, their consensus cluster and how sure it is."""
 

@@ -26,7 +26,7 @@ class Curve:
     chooses: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SelectionDisplay(Display):
     """Every criterion over the number of clusters, with the recommended one."""
 

@@ -17,7 +17,7 @@ MOST_POINTS: Final = 1000
 """Points of a line; of more iterations every so many-th is shown."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TraceDisplay(Display):
     """How an iterative method came to its result: its objective, or the log joint of every chain of a sampler."""
 

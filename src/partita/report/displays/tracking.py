@@ -21,7 +21,7 @@ from partita.report.themes import Theme
 from partita.selection import Selection
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrackingDisplay(Display):
     """The cluster of every object for every k; a cluster keeps its number and colour from one k to the next."""
 

@@ -28,8 +28,9 @@ def alluvial(ids: Numbered, shown: AlluvialDisplay, clusterings: int) -> str:
     gap = (right - left - BLOCK) / max(len(shown.stacks) - 1, 1)
     across = [left + gap * place for place in range(len(shown.stacks))]
     _ribbons(canvas, shown, across, tall)
-    for place, (stack, x) in enumerate(zip(shown.stacks, across, strict=True)):
-        _stack(canvas, stack, x, (place == 0, place == len(shown.stacks) - 1), tall)
+    names = short_names([stack.name for stack in shown.stacks], 16)
+    for place, (stack, name, x) in enumerate(zip(shown.stacks, names, across, strict=True)):
+        _stack(canvas, stack, name, x, (place == 0, place == len(shown.stacks) - 1), tall)
     drawn = canvas.svg(ids, shown.title, shown.alt, wide=True)
     thin = f" Flows of {share(shown.thin)} of the objects are too thin to be drawn." if shown.thin else ""
     which = "All clusterings beside the consensus"
@@ -43,23 +44,22 @@ def alluvial(ids: Numbered, shown: AlluvialDisplay, clusterings: int) -> str:
     return figure(label + canvas.spelled(shown.title), told, "full")
 
 
-def _stack(canvas: Canvas, stack: Stack, x: float, ends: tuple[bool, bool], tall: float) -> None:
-    """One clustering: its blocks and what they are called."""
+def _stack(canvas: Canvas, stack: Stack, name: str, x: float, ends: tuple[bool, bool], tall: float) -> None:
+    """Draw one clustering: its name, and its blocks with their labels."""
     first, last = ends
     at, kind = (x, "") if first else (x + BLOCK, "end") if last else (x + BLOCK / 2, "middle")
-    canvas.text(at, 16, short_names([stack.name], 16)[0], f"{kind} strong")
+    canvas.text(at, 16, name, f"{kind} strong")
     agreed = "" if stack.consensus else f"agreement {number(stack.agreement, 2)}"
     canvas.text(at, 32, agreed, f"{kind} soft")
-    for block, called in enumerate(stack.labels):
+    for block, label in enumerate(short_names(stack.labels, 12)):
         top, high = TOP + tall * stack.tops[block], tall * stack.heights[block]
         told = f"{_block(stack, block)}: {counted(float(stack.objects[block]), 'object')}"
         canvas.box((x, top, BLOCK, max(high, 0.6)), colour(int(stack.clusters[block])), told)
         if high >= 11:
-            words = cut(called, 12)
             if first:
-                canvas.text(x - 6, top + high / 2 + 4, words, "end")
+                canvas.text(x - 6, top + high / 2 + 4, label, "end")
             else:
-                canvas.text(x + BLOCK + 5, top + high / 2 + 4, words)
+                canvas.text(x + BLOCK + 5, top + high / 2 + 4, label)
 
 
 def _block(stack: Stack, block: int) -> str:
