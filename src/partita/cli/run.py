@@ -140,6 +140,8 @@ def run(
     words = streaming.Words(stream, fit, most_rows, sample, engine, scheduler, workers)
     if words.apply(labels):
         streaming.refuse(
+            labels,
+            words,
             transpose=transpose is True,
             header=header is not None,
             harden=harden,

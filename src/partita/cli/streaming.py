@@ -94,6 +94,11 @@ class Words:
         names = ("fit", "most", "sample", "engine", "scheduler", "workers")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
+    def options(self) -> list[str]:
+        """Return the options that were given, under their names on the command line."""
+        names = {"most": "--most-rows"}
+        return ["--stream"] * self.stream + [names.get(name, f"--{name}") for name in self.given()]
+
     def check(self) -> None:
         """Refuse what another option makes idle."""
         idle = {"distinct": ("sample",), "sample": ("most",), "full": ("most", "sample")}.get(self.fit or "auto", ())
@@ -109,13 +114,18 @@ class Words:
         return self.stream or bool(self.given()) or (labels != "-" and is_several(labels))
 
 
-def refuse(**said: bool) -> None:
-    """Refuse options that a table read in blocks cannot follow."""
-    for name, given in said.items():
-        if given:
+def refuse(labels: str, words: Words, **said: bool) -> None:
+    """Refuse options that are not supported for a table read in blocks, and name what makes the table one."""
+    from partita.io.finding import is_several
+
+    several, given = is_several(labels), words.options()
+    reasons = [f"{labels} is a folder, a pattern or a URL"] * several + [f"given: {', '.join(given)}"] * bool(given)
+    ways_out = ["give one local file"] * several + [f"omit {', '.join(given)}"] * bool(given)
+    for name, refused in said.items():
+        if refused:
             raise ParameterError(
-                f"--{name.replace('_', '-')} is for tables that are read whole; leave it out, or leave out --stream "
-                "and what else asks for blocks"
+                f"--{name.replace('_', '-')} is not supported for a table that is read in blocks "
+                f"({' and '.join(reasons)}); omit it, or {' and '.join(ways_out)}"
             )
 
 
