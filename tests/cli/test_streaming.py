@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import partita
+from partita.core.errors import EngineError
 from tests.cli.command import ENVIRONMENT
 from tests.cli.command import partita as command
 from tests.samples import noisy_labels
@@ -112,6 +113,33 @@ def test_a_mistake_is_one_line_and_leaves_nothing(case, folder):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("output", ["x.csv", "x"])
+def test_a_run_that_strict_stops_leaves_nothing(output, folder):
+    constant = {"c0": [0, 1] * 30, "c1": [0, 1, 1] * 20, "c2": [5] * 60}
+    pq.write_table(pa.table(constant), folder / "constant.parquet")
+    before = sorted(folder.rglob("*"))
+    words = ["run", "constant.parquet", "--stream", "-m", "voting", "-k", 2, "-o", output]
+    done = command(*words, "--strict", cwd=folder)
+    assert done.returncode == 1 and "'c2' has the same label" in done.stderr and "kept in" not in done.stderr
+    assert sorted(folder.rglob("*")) == before
+    assert command(*words, cwd=folder).returncode == 0
+
+
+def test_an_engine_that_fails_leaves_a_checkpoint(folder, monkeypatch):
+    def lost(*_):
+        raise EngineError("a worker was lost")
+
+    words = ["run", "all.npy", "--stream", "-m", "voting", "-k", 3, "-o", "x.csv"]
+    with monkeypatch.context() as patch:
+        patch.setattr("partita.streaming.run.place", lost)
+        done = command(*words, cwd=folder)
+    assert done.returncode == 1 and (folder / "x.csv.parts" / "_partita" / "fit.npz").exists()
+    assert "note: finished work is kept in x.csv.parts: the same command resumes the run" in done.stderr
+    done = command(*words[:-4], 2, *words[-3:], cwd=folder)
+    assert "holds an unfinished run that differs in k" in done.stderr and "note" not in done.stderr
+    assert command(*words, cwd=folder).returncode == 0 and not (folder / "x.csv.parts").exists()
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_is_stopped_goes_on(stop, tmp_path):
     """Stopped as soon as the first parts are there, it comes to the same file as one that was not."""
@@ -133,7 +161,7 @@ def test_a_command_that_is_stopped_goes_on(stop, tmp_path):
     assert process.returncode in (130, -signal.SIGKILL) and 2 <= len(made) < 12
     assert not (tmp_path / "two.parquet").exists() and "Traceback" not in told
     if stop == signal.SIGINT:
-        assert "what is finished is kept in two.parquet.parts; the same command goes on" in told
+        assert "finished work is kept in two.parquet.parts: the same command resumes the run" in told
     subprocess.run([*words, "two.parquet"], cwd=tmp_path, env=ENVIRONMENT, check=True, timeout=300)
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
     assert not parts.exists()

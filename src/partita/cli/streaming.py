@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from partita.cli import options
-from partita.core.errors import ParameterError
+from partita.core.errors import ParameterError, PartitaError, PartitaWarning
 
 if TYPE_CHECKING:
     from partita.io.options import ReadOptions
@@ -146,8 +146,9 @@ class Task:
 
 
 def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: bool) -> None:
-    """Stream a table, with a summary at the end; Ctrl-C leaves a run that goes on later."""
+    """Stream a table and report the result; a run that ends early reports the checkpoint that it leaves."""
     from partita import io
+    from partita.streaming.keeping import ABOUT, FOLDER
     from partita.streaming.stream import Streaming, stream
 
     words.check()
@@ -161,11 +162,15 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
         with options.working(threads, quiet):
             settings = options.settings(task.setting)
             result = stream(task.labels, task.output, task.method, task.k, seed=task.seed, how=how, **settings)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, PartitaError, PartitaWarning) as error:
         place = Path(task.output)
-        left = place if place.is_dir() else place.with_name(f"{place.name}.parts")
-        if left.exists():
-            typer.echo(f"note: what is finished is kept in {left}; the same command goes on from there", err=True)
+        checkpoint = (place if place.is_dir() else place.with_name(f"{place.name}.parts")) / FOLDER
+        if (checkpoint / ABOUT).exists() and str(checkpoint.parent) not in str(error):
+            typer.echo(
+                f"note: finished work is kept in {checkpoint.parent}: the same command resumes the run; to start again, "
+                f"remove {checkpoint.parent}",
+                err=True,
+            )
         raise
     if task.save_model is not None:
         if result.model is None:
