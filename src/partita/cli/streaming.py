@@ -164,13 +164,12 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
             result = stream(task.labels, task.output, task.method, task.k, seed=task.seed, how=how, **settings)
     except (KeyboardInterrupt, PartitaError, PartitaWarning) as error:
         place = Path(task.output)
-        checkpoint = (place if place.is_dir() else place.with_name(f"{place.name}.parts")) / FOLDER
-        if (checkpoint / ABOUT).exists() and str(checkpoint.parent) not in str(error):
-            typer.echo(
-                f"note: finished work is kept in {checkpoint.parent}: the same command resumes the run; to start again, "
-                f"remove {checkpoint.parent}",
-                err=True,
+        folder = place if place.is_dir() else place.with_name(f"{place.name}.parts")
+        if (folder / FOLDER / ABOUT).exists() and str(folder) not in str(error):
+            text = (
+                f"finished work is kept in {folder}: the same command resumes the run; to start again, remove {folder}"
             )
+            typer.echo(f"note: {text}", err=True)
         raise
     if task.save_model is not None:
         if result.model is None:
