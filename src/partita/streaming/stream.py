@@ -8,6 +8,7 @@ import numpy as np
 
 from partita.core.errors import ParameterError
 from partita.core.method import is_several
+from partita.core.ways_out import STREAM, STREAMED_ARRAY, offering
 from partita.engine import Engine, open_engine
 from partita.engine.opening import Name
 from partita.fitting import Asked
@@ -98,6 +99,13 @@ def stream(
         raise ParameterError(f"how={how!r:.60} is no partita.Streaming; say how=partita.Streaming(…)")
     reading = {"ids": ids, "missing": missing, "weights": weights, "transpose": transpose, "allow": allow}
     how = replace(how, read=_read_options(how.read, reading))
+    with offering(STREAMED_ARRAY if isinstance(table, np.ndarray) else STREAM):
+        return _stream(table, output, method, k, seed, how, params)
+
+
+def _stream(
+    table: Any, output: str | Path | None, method: str, k: Any, seed: int | None, how: Streaming, params: dict[str, Any]
+) -> Streamed:
     asked = Asked.of(method, params, seed, function=stream)
     wanted = Wanted(method, list(k) if is_several(k) else k, asked.seed, how.polish, params)
     plan = Plan(wanted, how.fit, how.most, how.sample, how.confidence, how.membership, how.read)
