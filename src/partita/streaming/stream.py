@@ -8,6 +8,7 @@ import numpy as np
 
 from partita.core.errors import ParameterError
 from partita.core.method import is_several
+from partita.core.suggest import suggests_names
 from partita.core.ways_out import STREAM, STREAMED_ARRAY, offering
 from partita.engine import Engine, open_engine
 from partita.engine.opening import Name
@@ -49,6 +50,7 @@ class Streaming:
     """How files are read: id, columns, exclude, missing, weights, format."""
 
 
+@suggests_names
 def stream(
     table: Any,
     output: str | Path | None = None,
@@ -97,6 +99,11 @@ def stream(
     """
     if not isinstance(how, Streaming):
         raise ParameterError(f"how={how!r:.60} is no partita.Streaming; say how=partita.Streaming(…)")
+    if output is not None and not isinstance(output, (str, Path)):
+        raise ParameterError(
+            f"output={output!r:.60}: expected the path of a file or a folder as the second argument; give the number "
+            "of clusters by name: k=..."
+        )
     reading = {"ids": ids, "missing": missing, "weights": weights, "transpose": transpose, "allow": allow}
     how = replace(how, read=_read_options(how.read, reading))
     with offering(STREAMED_ARRAY if isinstance(table, np.ndarray) else STREAM):
