@@ -17,7 +17,8 @@ import partita
 from partita import ConsensusClustering, Ensemble, PartitaWarning, SoftEnsemble
 from partita.cli.main import main
 from partita.core.checks import ALL, ERRORS, WARNINGS
-from partita.core.errors import CheckError, InputWarning, ParameterError
+from partita.core.errors import CheckError, InputWarning, LabelError, ParameterError
+from partita.core.ways_out import COMMAND, FILE, offering
 from partita.datasets import segments_path
 from tests.samples import noisy_labels
 
@@ -49,20 +50,64 @@ TEXTS = {
     "id-like-column": "column 'customer' has 40 values that are all different",
     "transposed": "the table has 5 objects (rows) and 40 clusterings (columns) and looks transposed",
     "partita-output": "the columns 'consensus', 'confidence' are output of Partita",
-    "more-columns-than-rows": "the table has 6 objects (rows) and 10 clusterings (columns); set transpose=True",
+    "more-columns-than-rows": "the table has 6 objects (rows) and 10 clusterings (columns); ",
     "looks-like-features": "the table looks like features",
     "all-missing-column": "column 'late' has no labels and is not used",
     "constant-column": "column 'old' has the same label for all objects",
 }
-WAYS_OUT = {
-    "id-like-column": ("ids='customer' (--id customer)", "--exclude customer"),
-    "transposed": ("transpose=True (--transpose)", "transpose=False (--no-transpose)"),
-    "partita-output": ("--exclude consensus --exclude confidence",),
-    "more-columns-than-rows": ("transpose=True (--transpose)", "transpose=False (--no-transpose)"),
-    "looks-like-features": ("partita.cluster(X) (partita cluster)",),
-    "all-missing-column": ("--exclude late",),
-    "constant-column": ("--exclude old",),
+NO_COLUMNS = {"ids": "", "transpose": "", "no_transpose": "", "cluster": "partita.cluster(X)"}
+READ = "how=partita.Streaming(read=partita.io.ReadOptions(exclude={}))"
+SYNTAX = {
+    "python": {
+        "ids": "set ids='customer' if it holds ids, ",
+        "transpose": "set transpose=True if the clusterings are in rows, ",
+        "no_transpose": "transpose=False or ",
+        "allow": "allow='{}'",
+        "without": lambda names: "drop the column" if len(names) == 1 else "drop these columns",
+        "cluster": "partita.cluster(X)",
+    }
 }
+SYNTAX["file"] = SYNTAX["python"] | {
+    "without": lambda names: f"exclude {'the column' if len(names) == 1 else 'these columns'} (exclude={names})"
+}
+SYNTAX["stream"] = SYNTAX["python"] | {
+    "transpose": "",
+    "without": lambda names: f"exclude {'the column' if len(names) == 1 else 'these columns'} ({READ.format(names)})",
+}
+SYNTAX["anndata"] = NO_COLUMNS | {
+    "allow": "allow='{}'",
+    "without": lambda names: f"give other keys= without {'the column' if len(names) == 1 else 'these columns'}",
+}
+SYNTAX["estimator"] = SYNTAX["python"] | {"transpose": "give X.T if the clusterings are in rows, "}
+SYNTAX["command"] = {
+    "ids": "give --id customer if it holds ids, ",
+    "transpose": "give --transpose if the clusterings are in rows, ",
+    "no_transpose": "--no-transpose or ",
+    "allow": "--allow {}",
+    "without": lambda names: (
+        f"exclude {'the column' if len(names) == 1 else 'these columns'} "
+        f"({' '.join('--exclude ' + name for name in names)})"
+    ),
+    "cluster": "partita cluster",
+}
+"""Parts of the ways out for each kind of entry point."""
+
+
+def ways_out(code, kind):
+    """The end of the message of a code."""
+    syntax = SYNTAX[kind]
+    allow, without = syntax["allow"].format(code), syntax["without"]
+    shape = f"{syntax['transpose']}set {syntax['no_transpose']}{allow} if they are in columns"
+    return {
+        "id-like-column": f"; {syntax['ids']}{without(['customer'])}, or set {allow} if it is a clustering",
+        "transposed": f"; {shape}",
+        "more-columns-than-rows": f"; {shape}",
+        "partita-output": f", not base clusterings; {without(['consensus', 'confidence'])}; only if they are "
+        f"clusterings that have these names by coincidence, set {allow}",
+        "looks-like-features": f", use {syntax['cluster']}; set {allow} if they are cluster labels",
+        "all-missing-column": f" is not used; check the missing values, or {without(['late'])}",
+        "constant-column": f" for all objects; {without(['old'])} if this is a mistake",
+    }[code]
 
 
 def nothing_is_missing(table):
@@ -166,11 +211,9 @@ def found_by(entry, table, folder, allow=()):
 @pytest.mark.parametrize("code", sorted(TABLES))
 def test_the_same_finding_everywhere(code, entry, tmp_path):
     ((found, text),) = found_by(entry, TABLES[code], tmp_path)
-    expected = found_by(from_mapping, TABLES[code], tmp_path)
-    assert found == code and TEXTS[code] in text and text.endswith(expected[0][1])
-    assert all(way in text for way in WAYS_OUT[code]) and (
-        code in WARNINGS or f"--allow {code}" in text or "transpose" in text
-    )
+    kinds = {from_csv: "file", from_parquet: "file", from_anndata: "anndata", from_estimator: "estimator"}
+    kind = "stream" if entry is from_stream else kinds.get(entry, "python")
+    assert found == code and TEXTS[code] in text and text.endswith(ways_out(code, kind))
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
@@ -197,7 +240,9 @@ def run(monkeypatch, capsys, *words):
 @pytest.mark.parametrize("code", sorted(TABLES))
 def test_the_command_line_finds_the_same(code, tmp_path, monkeypatch, capsys):
     path = csv_file(TABLES[code], tmp_path)
-    expected = found_by(from_csv, TABLES[code], tmp_path)[0][1]
+    text = found_by(from_csv, TABLES[code], tmp_path)[0][1]
+    assert text.endswith(ways_out(code, "file"))
+    expected = text.removesuffix(ways_out(code, "file")) + ways_out(code, "command")
     words = ("run", path, "-m", "voting", "-k", 2, "--json")
     status, out, err = run(monkeypatch, capsys, *words)
     if code in ERRORS:
@@ -301,6 +346,78 @@ def test_estimator_with_ids():
     assert np.array_equal(model.predict(array), model.labels_)
 
 
+def test_the_ways_out_of_the_estimator_work():
+    wide = pd.DataFrame(TABLES["transposed"])
+    with pytest.raises(CheckError, match=r"give X\.T if"):
+        ConsensusClustering("voting", n_clusters=2).fit(wide)
+    assert len(ConsensusClustering("voting", n_clusters=2).fit(wide.T).labels_) == 40
+    assert len(ConsensusClustering("voting", n_clusters=2, transpose=False).fit(wide).labels_) == 5
+
+
+def test_the_ways_out_of_anndata_work():
+    anndata = pytest.importorskip("anndata")
+    obs = pd.DataFrame(TABLES["id-like-column"], index=[f"cell{i}" for i in range(ROWS)]).astype("category")
+    adata = anndata.AnnData(np.zeros((ROWS, 1)), obs)
+    keys = ["run*", "customer"]
+    with pytest.raises(CheckError, match="'customer' has 40 values") as caught:
+        partita.anndata.consensus(adata, keys, k=2, method="voting")
+    assert "ids=" not in str(caught.value) and "exclude" not in str(caught.value)
+    partita.anndata.consensus(adata, keys, k=2, method="voting", allow="id-like-column")
+    partita.anndata.consensus(adata, "run*", k=2, method="voting")
+    wide = partita.anndata.ensemble(adata[:5].copy(), "run*", allow="constant-column")
+    with pytest.warns(InputWarning, match=r"columns\); set allow='more-columns-than-rows' if they"):
+        partita.anndata.ensemble(adata[:3].copy(), "run*", allow="constant-column")
+    assert len(wide) == 5
+
+
+def test_names_are_quoted_for_the_shell(tmp_path, monkeypatch, capsys):
+    frame = pd.DataFrame({f"run {j}": column for j, column in enumerate(labels().values())})
+    frame.insert(0, "Unnamed: 0", [1000 + 7 * i for i in range(ROWS)])
+    frame["old run"] = 3
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    _, _, err = run(monkeypatch, capsys, "run", tmp_path / "t.csv", "-k", 2, "-m", "voting")
+    assert "give --id 'Unnamed: 0' if it holds ids, exclude the column (--exclude 'Unnamed: 0'), or" in err
+    _, _, err = run(monkeypatch, capsys, "run", tmp_path / "t.csv", "--id", "Unnamed: 0", "-k", 2, "-m", "voting")
+    assert "exclude the column (--exclude 'old run') if this is a mistake" in err
+
+
+def test_columns_of_a_result_are_still_to_be_dropped_when_the_check_is_off(tmp_path, monkeypatch, capsys):
+    result = partita.consensus(labels(), "mm", 3)
+    frame = pd.DataFrame(labels()).join(result.to_frame().drop(columns="id", errors="ignore"))
+    with pytest.raises(CheckError, match=r"drop these columns; only if .* by coincidence, set allow='partita-output'"):
+        partita.consensus(frame)
+    with pytest.raises(LabelError, match=r"'confidence', row 1: .*; drop the column if it is not a clustering"):
+        partita.consensus(frame, allow="partita-output")
+    frame[[name for name in frame.columns if ":" not in name]].to_csv(tmp_path / "t.csv", index=False)
+    _, _, err = run(monkeypatch, capsys, "run", tmp_path / "t.csv", "--allow", "partita-output")
+    assert "exclude the column (--exclude confidence) if it is not a clustering" in err
+
+
+def test_many_columns_are_named_in_part():
+    table = labels() | {f"old{j}": [3] * ROWS for j in range(12)}
+    with pytest.warns(InputWarning, match="and 4 more have the same .*; drop these columns if"):
+        Ensemble.from_labels(table)
+    with offering(COMMAND), pytest.warns(InputWarning, match=r"\(--exclude old0 .*--exclude old7 …\)"):
+        Ensemble.from_labels(table)
+    with offering(COMMAND), offering(FILE), pytest.warns(InputWarning, match=r"--exclude old7 …\)"):
+        Ensemble.from_labels(table)
+    with offering(FILE), pytest.warns(InputWarning, match=r"\(exclude=\['old0', .*, …\]\)"):
+        Ensemble.from_labels(table)
+
+
+def test_federate_simulate_has_the_options_that_errors_name(tmp_path, monkeypatch, capsys):
+    np.save(tmp_path / "t.npy", np.array(list(noisy_labels(n=60, r=5, k=3)[0].T)))
+    words = ("federate", "simulate", tmp_path / "t.npy", "-k", 3, "--sites", 3, "-m", "mm", "-q")
+    status, _, err = run(monkeypatch, capsys, *words)
+    assert status == 1 and "give --transpose if the clusterings are in rows, set --no-transpose or" in err
+    assert run(monkeypatch, capsys, *words, "--transpose")[0] == 0
+    (tmp_path / "t.csv").write_text("3,1\n" * 4 + "1,3\n" * 8)
+    words = ("federate", "simulate", tmp_path / "t.csv", "-k", 2, "-q")
+    status, _, err = run(monkeypatch, capsys, *words)
+    assert status == 1 and "--no-header" in err
+    assert run(monkeypatch, capsys, *words, "--no-header")[0] == 0
+
+
 def data_folder():
     folder = os.environ.get("PARTITA_DATA")
     if not folder:
@@ -346,7 +463,7 @@ def test_a_streamed_table_that_is_wider_than_long_is_confirmed(tmp_path, monkeyp
     path = parquet_file(TABLES["transposed"], tmp_path)
     words = ("run", path, "--stream", "-m", "voting", "-k", 2, "-o", tmp_path / "out.parquet")
     status, _, err = run(monkeypatch, capsys, *words)
-    assert status == 1 and "--no-transpose" in err
+    assert status == 1 and "; set --no-transpose or --allow transposed if they are in columns" in err
     assert run(monkeypatch, capsys, *words, "--no-transpose", "--strict")[0] == 0
 
 
@@ -432,7 +549,7 @@ def test_names_of_clusterings_are_no_object(make, tmp_path):
     text = "column 'clustering' looks like the names of the clusterings, not like the labels of an object; "
     with pytest.raises(CheckError, match=text) as caught:
         Ensemble.from_labels(table, transpose=True)
-    assert caught.value.code == "id-like-column" and "ids='clustering' (--id clustering)" in str(caught.value)
+    assert caught.value.code == "id-like-column" and "set ids='clustering' if it holds names" in str(caught.value)
     ensemble = Ensemble.from_labels(table, transpose=True, ids="clustering")
     assert ensemble.names == ("run0", "run1", "run2", "run3") and ensemble.id_name == "id"
     assert ensemble.ids.tolist() == [f"object{i}" for i in range(30)]

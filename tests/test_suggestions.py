@@ -4,7 +4,7 @@ import pytest
 
 import partita
 from partita.core.errors import MethodError, ParameterError
-from partita.core.suggest import ATTRIBUTES, COMMANDS, METHODS, PARAMETERS, RESULT, suggests_names
+from partita.core.suggest import ATTRIBUTES, COMMANDS, METHODS, OF_A_RESULT, PARAMETERS, RESULT, suggests_names
 from partita.registry import METHODS as REGISTRY
 from tests.cli.command import partita as command
 
@@ -168,3 +168,58 @@ def test_attributes_of_a_result(wrong, meant):
         getattr(result, wrong)
     assert f"no attribute {wrong!r}; did you mean {' or '.join(map(repr, meant))}? " in str(found.value)
     assert not hasattr(result, "_repr_png_") and all(hasattr(result, name) for name in meant)
+
+
+@pytest.mark.parametrize("name", OF_A_RESULT)
+def test_methods_of_a_result_in_the_module(name):
+    assert hasattr(partita.Consensus, name)
+    with pytest.raises(AttributeError, match=rf"a result has it: partita\.consensus\(\.\.\.\)\.{name}$"):
+        getattr(partita, name)
+
+
+@pytest.mark.parametrize("name", ["mcla", "bce_vb", "MM"])
+def test_methods_in_the_module(name):
+    method = name.lower().replace("_", "-")
+    with pytest.raises(AttributeError, match=rf"use partita\.consensus\(\.\.\., method='{method}'\)$"):
+        getattr(partita, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: partita.consensus(X=TABLE, k=2), "consensus: unknown parameter 'X'; did you mean 'ensemble'?"),
+        (lambda: partita.consensus(labels=TABLE), "unknown parameter 'labels'; did you mean 'ensemble'?"),
+        (lambda: partita.consensus(data=TABLE), "unknown parameter 'data'; did you mean 'ensemble'?"),
+        (lambda: partita.cluster(data=X, k=2), "cluster: unknown parameter 'data'; did you mean 'X'?"),
+        (lambda: partita.stream(data="parts", k=2), "stream: unknown parameter 'data'; did you mean 'table'?"),
+        (lambda: partita.polish(TABLE, result=[0, 0, 1, 1]), "unknown parameter 'result'; did you mean 'labels'?"),
+        (lambda: partita.diagnose(TABLE, result=[0, 0, 1, 1]), "unknown parameter 'result'; did you mean 'consensus'?"),
+        (lambda: partita.leave_one_out(TABLE, "mcla"), "k='mcla' is not a whole number.*: method='mcla'"),
+        (lambda: partita.cluster(X, "mcla"), "k='mcla' is not a whole number.*: method='mcla'"),
+        (lambda: partita.select_k(TABLE, "mcla"), "k='mcla' is not a list of numbers.*: method='mcla'"),
+        (
+            lambda: partita.cluster(X, 2, method="USPEC"),
+            r"method='USPEC' makes base .*; give way='uspec' \(--way uspec\)",
+        ),
+        (lambda: partita.stream("parts", "q.csv", 3), "method=3: expected the name of a method.*by name: k=3"),
+        (lambda: partita.write_report("q.html", TABLE, "mcla", 3), "method=3: expected the name .*by name: k=3"),
+        (
+            lambda: partita.write_report(TABLE, "q.html"),
+            r"path is a list: expected .*: write_report\('report.html', ens",
+        ),
+        (
+            lambda: partita.stream("parts", 3),
+            "output=3: expected the path of a file or a folder as the second argument",
+        ),
+    ],
+)
+def test_arguments_in_the_wrong_place(call, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match=message):
+        call()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_required_argument_without_a_similar_name_stays_a_type_error():
+    with pytest.raises(TypeError, match="ensemble"):
+        partita.consensus(k=2)

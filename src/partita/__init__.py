@@ -132,10 +132,11 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"partita.{name}")
     if name not in _HOMES:
-        from partita.core.suggest import ATTRIBUTES, did_you_mean
+        from partita.core.suggest import module_attribute
+        from partita.registry import METHODS
 
-        guess = did_you_mean(name, [*_HOMES, *_MODULES], ATTRIBUTES)
-        raise AttributeError(f"module 'partita' has no attribute {name!r}; {guess}".rstrip("; "))
+        hint = module_attribute(name, [*_HOMES, *_MODULES], METHODS)
+        raise AttributeError(f"module 'partita' has no attribute {name!r}; {hint}".rstrip("; "))
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

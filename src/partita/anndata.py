@@ -16,6 +16,7 @@ from partita.core.ensemble import Ensemble
 from partita.core.errors import MissingExtraError, ParameterError, TableError
 from partita.core.fields import check_length
 from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
+from partita.core.ways_out import ANNDATA, offering
 from partita.io.annotation import Annotation, annotation, check_key, figure_keys, is_ours, results_in
 from partita.io.assemble import assemble
 from partita.io.options import ReadOptions
@@ -164,7 +165,8 @@ def _ensemble(
     _check(adata)
     places = _chosen(adata, keys, key_added)
     names = tuple(str(adata.obs.columns[j]) for j in places)
-    check_names(names, allowed(allow))
+    with offering(ANNDATA):
+        check_names(names, allowed(allow))
     found = clusterings(names)
     if len(found) < 2:
         raise TableError(
@@ -173,7 +175,8 @@ def _ensemble(
         )
     ids = adata.obs_names.to_numpy() if adata.obs_names.is_unique else None
     columns = tuple(adata.obs.iloc[:, j] for j in places)
-    return assemble(Raw(names, columns, ids=ids), ReadOptions(weights=weights, missing=missing, allow=allow))
+    with offering(ANNDATA):
+        return assemble(Raw(names, columns, ids=ids), ReadOptions(weights=weights, missing=missing, allow=allow))
 
 
 def _chosen(adata: Any, keys: Any, key_added: str | None) -> list[int]:

@@ -20,6 +20,7 @@ from partita.metrics import MEASURES, anmi, column_nmi, contingency
 from partita.polishing import polish as polished
 
 
+@suggests_names
 def consensus(
     ensemble: Any,
     method: str = "auto",

@@ -14,8 +14,10 @@ from partita.core.errors import MethodError, ParameterError
 from partita.core.features import Features, as_features
 from partita.core.method import is_several
 from partita.core.soft import AnyEnsemble
+from partita.core.suggest import similar, suggests_names
 from partita.fitting import Asked
 from partita.generate.making import Made, Making
+from partita.generate.registry import WAYS
 
 WAY: Final = "uspec"
 METHOD: Final = "lwgp"
@@ -24,6 +26,7 @@ WIDEST: Final = 4
 """Members have up to so many times the clusters asked for."""
 
 
+@suggests_names
 def cluster(
     X: Any,
     k: Any = None,
@@ -97,6 +100,12 @@ class Clustering:
         numbers = [number for number in (k if is_several(k) else (k,)) if isinstance(number, (int, np.integer))]
         if base_k is None and numbers and min(numbers) >= 1:
             base_k = (int(min(numbers)), WIDEST * int(max(numbers)))
+        known = similar(method, WAYS) if method not in registry.METHODS else []
+        if known and str(method).lower().replace("_", "-") == known[0]:
+            raise MethodError(
+                f"method={method!r} makes base clusterings and is not a consensus method; give way={known[0]!r} "
+                f"(--way {known[0]})"
+            )
         making = Making.of(way, {"scale": SCALE, "k": base_k, **given}, seed, function)
         Asked.of(method, settings or {}, making.seed)
         if making.options.soft:

@@ -37,8 +37,13 @@ METHODS: dict[str, str] = {
 }
 
 
-def get(name: str) -> Method:
+def get(name: Any) -> Method:
     """The method of that name."""
+    if isinstance(name, (int, range, list)) and not isinstance(name, bool):
+        raise MethodError(
+            f"method={name!r:.60}: expected the name of a method, such as 'mcla'; give the number of clusters by name: "
+            f"k={name!r:.60}"
+        )
     if not isinstance(name, str) or name not in METHODS:
         guess = did_you_mean(name, METHODS, OTHER_NAMES)
         raise MethodError(f"no method is called {name!r}; {guess}there are {', '.join(METHODS)}")

@@ -16,6 +16,7 @@ from partita.core.method import is_several
 from partita.core.params import setting
 from partita.core.progress import steps
 from partita.core.soft import AnyEnsemble, SoftEnsemble, as_ensemble
+from partita.core.suggest import suggests_names
 from partita.core.threads import thread_limit
 from partita.metrics import ari_of, contingency
 from partita.metrics.confidence import confidence
@@ -62,6 +63,7 @@ class ReportOptions:
     command: str = setting("", "how to make the page again; left out, the call in Python")
 
 
+@suggests_names
 def write_report(path: Any, ensemble: Any, k: Any = None, method: str = "auto", **options: Any) -> ReportData:
     """Find the consensus, diagnose it, and write one HTML page that shows it; everything shown is returned.
 
@@ -83,6 +85,12 @@ def write_report(path: Any, ensemble: Any, k: Any = None, method: str = "auto", 
         Fields of `partita.reporting.ReportOptions`: truth, coordinates, compare, criterion, repeats, seed, params,
         threads, title and others.
     """
+    if not isinstance(path, (str, Path)):
+        raise ParameterError(
+            f"path is a {type(path).__name__}: expected the path of the page as the first argument, and the ensemble "
+            "as the second: write_report('report.html', ensemble)"
+        )
+    registry.get(method)
     wanted = settings.build(ReportOptions, options, "write_report", write_report)
     with io.naming(path):
         io.check_place(Path(path))

@@ -405,9 +405,9 @@ def test_run_compares_with_known_classes(segments):
             "truth.csv: the result would overwrite the known classes; choose another --output",
         ),
         (("--truth", "truth.csv", "--truth-column", "zz"), "truth.csv: no column is called 'zz'"),
-        (("--stream", "--report", "r.html"), "--report is for tables that are read whole"),
-        (("--stream", "--plot", "p.png"), "--plot is for tables that are read whole"),
-        (("--stream", *TRUTH), "--truth is for tables that are read whole"),
+        (("--stream", "--report", "r.html"), "--report is not supported for a table that is read in blocks"),
+        (("--stream", "--plot", "p.png"), "--plot is not supported for a table that is read in blocks"),
+        (("--stream", *TRUTH), "--truth is not supported for a table that is read in blocks"),
     ],
 )
 def test_what_run_refuses_before_the_work(segments, words, message):

@@ -86,7 +86,7 @@ def test_cluster(data, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "column 'name', row 1: 'object 0' is not a number; leave the column out (--exclude name)"),
+        ((), "column 'name', row 1: 'object 0' is not a number; exclude the column (--exclude name)"),
         (("--id", "name"), "column 'class', row 1: "),
         ((*WORDS, "--way", "feature"), "did you mean 'features'?"),
         ((*WORDS, "--base", "kmeens"), "did you mean 'kmeans'?"),

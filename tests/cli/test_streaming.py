@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import partita
+from partita.core.errors import EngineError
 from tests.cli.command import ENVIRONMENT
 from tests.cli.command import partita as command
 from tests.samples import noisy_labels
@@ -75,12 +76,20 @@ MISTAKES = {
     "standard output": (["labels"], "go to a file or a folder; say --output NAME"),
     "nothing fits": (["none*.parquet", "-o", "x.csv"], "no such file, and no Parquet or NPY file fits it"),
     "json": (["all.npy", "--stream", "-o", "x.json"], "blocks are written as .parquet, .csv or .tsv"),
-    "transpose": (["labels", "--transpose", "-o", "x.csv"], "--transpose is for tables that are read whole"),
-    "draws": (["labels", "--save-draws", "d.csv", "-o", "x.csv"], "--save-draws is for tables that are read whole"),
+    "transpose": (["labels", "--transpose", "-o", "x.csv"], "in blocks (labels is a folder, a pattern or a URL)"),
+    "draws": (["labels", "--save-draws", "d.csv", "-o", "x.csv"], "--save-draws is not supported for a table"),
     "over itself": (["labels/0.parquet", "--stream", "-o", "labels/0.parquet"], "would overwrite the label table"),
     "idle sample": (["labels", "--fit", "distinct", "--sample", "9", "-o", "x.csv"], "--sample changes nothing with"),
     "idle rows": (["labels", "--fit", "sample", "--most-rows", "9", "-o", "x.csv"], "--most-rows changes nothing with"),
-    "overwrite": (["labels", "--overwrite", "-o", "x.csv"], "--overwrite is for tables that are read whole"),
+    "overwrite": (["labels", "--overwrite", "-o", "x.csv"], "omit it, or give one local file\n"),
+    "by size": (
+        ["all.npy", "--sample", "9", "--engine", "serial", "--number-by-size", "-o", "x.csv"],
+        "(given: --sample, --engine); omit it, or omit --sample, --engine\n",
+    ),
+    "by size, a folder": (
+        ["labels", "--most-rows", "9", "--number-by-size", "-o", "x.csv"],
+        "; omit it, or give one local file and omit --most-rows\n",
+    ),
     "no such engine": (["labels", "--engine", "spark", "-o", "x.csv"], "engine 'spark' is not known"),
     "no such fit": (["labels", "--fit", "some", "-o", "x.csv"], "fit='some' is not known"),
     "scheduler of nothing": (["labels", "--scheduler", "tcp://x:1", "-o", "x.csv"], "is for engine dask"),
@@ -101,6 +110,33 @@ def test_a_mistake_is_one_line_and_leaves_nothing(case, folder):
     assert done.returncode == 1 and said in done.stderr
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("partita: ") and done.stdout == ""
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("output", ["x.csv", "x"])
+def test_a_run_that_strict_stops_leaves_nothing(output, folder):
+    constant = {"c0": [0, 1] * 30, "c1": [0, 1, 1] * 20, "c2": [5] * 60}
+    pq.write_table(pa.table(constant), folder / "constant.parquet")
+    before = sorted(folder.rglob("*"))
+    words = ["run", "constant.parquet", "--stream", "-m", "voting", "-k", 2, "-o", output]
+    done = command(*words, "--strict", cwd=folder)
+    assert done.returncode == 1 and "'c2' has the same label" in done.stderr and "kept in" not in done.stderr
+    assert sorted(folder.rglob("*")) == before
+    assert command(*words, cwd=folder).returncode == 0
+
+
+def test_an_engine_that_fails_leaves_a_checkpoint(folder, monkeypatch):
+    def lost(*_):
+        raise EngineError("a worker was lost")
+
+    words = ["run", "all.npy", "--stream", "-m", "voting", "-k", 3, "-o", "x.csv"]
+    with monkeypatch.context() as patch:
+        patch.setattr("partita.streaming.run.place", lost)
+        done = command(*words, cwd=folder)
+    assert done.returncode == 1 and (folder / "x.csv.parts" / "_partita" / "fit.npz").exists()
+    assert "note: finished work is kept in x.csv.parts: the same command resumes the run" in done.stderr
+    done = command(*words[:-3], 2, *words[-2:], cwd=folder)
+    assert "holds an unfinished run that differs in k" in done.stderr and "note" not in done.stderr
+    assert command(*words, cwd=folder).returncode == 0 and not (folder / "x.csv.parts").exists()
 
 
 @pytest.mark.slow
@@ -125,7 +161,7 @@ def test_a_command_that_is_stopped_goes_on(stop, tmp_path):
     assert process.returncode in (130, -signal.SIGKILL) and 2 <= len(made) < 12
     assert not (tmp_path / "two.parquet").exists() and "Traceback" not in told
     if stop == signal.SIGINT:
-        assert "what is finished is kept in two.parquet.parts; the same command goes on" in told
+        assert "finished work is kept in two.parquet.parts: the same command resumes the run" in told
     subprocess.run([*words, "two.parquet"], cwd=tmp_path, env=ENVIRONMENT, check=True, timeout=300)
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
     assert not parts.exists()

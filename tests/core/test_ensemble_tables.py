@@ -273,7 +273,7 @@ def test_fingerprint_is_equal_for_equal_partitions_weights_and_counts():
 def test_orientation_is_guessed_only_far_from_square(column):
     wide = np.tile(np.array(column)[:, None], (1, 3 * len(column)))
     if wide.shape[1] >= 20:
-        with pytest.raises(TableError, match=r"transpose=True \(--transpose\)"):
+        with pytest.raises(TableError, match="transpose=True if the clusterings are in rows"):
             Ensemble.from_labels(wide)
         with pytest.raises(TableError, match="transposed"):
             Ensemble.from_labels(wide.tolist())

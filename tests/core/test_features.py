@@ -65,7 +65,7 @@ def test_whole_numbers_and_booleans():
         (np.ma.array(ROWS, mask=[[0, 0], [0, 1], [0, 0]]), "column 'f1', row 2: nan"),
         (
             pd.DataFrame({"x": [1, 2], "kind": ["a", "b"]}),
-            r"column 'kind', row 1: 'a' is not .*--exclude kind",
+            r"column 'kind', row 1: 'a' is not .*drop the column, or turn it",
         ),
         (pl.DataFrame({"x": [1, None]}), "column 'x', row 2: nan"),
         ([["a", "b"]], "column 'f0', row 1: 'a' is not a number"),

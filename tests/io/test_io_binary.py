@@ -92,9 +92,9 @@ def test_npy_options(tmp_path):
     assert read(path, ReadOptions(missing=-1, ids="c0")).ids.tolist() == [1.0, -1.0]
     assert read(path, ReadOptions(missing=-1, transpose=True)).labels.shape == (3, 2)
     np.save(path, np.zeros((2, 40), int))
-    assert "--transpose" in refused(path, CheckError)
+    assert "transpose=True" in refused(path, CheckError)
     np.save(path, np.column_stack([np.arange(25), np.zeros(25, int)]))
-    assert "--exclude c0" in refused(path, CheckError)
+    assert "exclude=['c0']" in refused(path, CheckError)
 
 
 @pytest.mark.parametrize("array", [np.zeros(3), np.zeros((2, 2, 2)), np.array(1), np.zeros((0, 2)), np.zeros((3, 0))])

@@ -39,7 +39,9 @@ def test_tables(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_words_are_named(tmp_path, kind):
     path = written(tmp_path, kind)
-    with pytest.raises(TableError, match=r"data\.\w+: column 'kind', row 1: 'u' is not .*--exclude kind.*--id kind"):
+    with pytest.raises(
+        TableError, match=r"data\.\w+: column 'kind', row 1: 'u' is not .*exclude=\['kind'\]\), set ids='kind' if"
+    ):
         read_features(path, ReadOptions(ids="who"))
 
 

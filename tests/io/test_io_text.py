@@ -187,7 +187,7 @@ def test_unknown_id_column(file):
 def test_column_of_different_values_is_refused(file, wrap):
     rows = [f"{wrap}{i}{wrap},1,{i % 3}" for i in range(20)]
     message = refused(file("\n".join(["name,b,c", *rows])), CheckError)
-    assert "'name'" in message and "--id name" in message and "--exclude name" in message
+    assert "'name'" in message and "set ids='name' if" in message and "(exclude=['name'])" in message
     assert read(file("\n".join(["name,b,c", *rows])), ReadOptions(ids="name")).names == ("b", "c")
     assert read(file("\n".join(["name,b,c", *rows])), ReadOptions(exclude=("name",))).ids is None
     assert read(file("\n".join(["name,b,c", *rows[:19]]))).sizes[0] == 19
@@ -262,7 +262,7 @@ def test_transposed(file):
     wide = "\n".join(",".join(str((i * j) % 3) for i in range(30)) for j in range(1, 3))
     names = ",".join(f"o{i}" for i in range(30))
     path = file(f"{names}\n{wide}\n")
-    assert "--transpose" in refused(path, CheckError)
+    assert "transpose=True" in refused(path, CheckError)
     found = read(path, ReadOptions(transpose=True))
     assert found.labels.shape == (30, 2) and found.ids[0] == "o0" and found.names == ("c0", "c1")
     assert read(path, ReadOptions(transpose=False)).labels.shape == (2, 30)

@@ -634,3 +634,44 @@ def test_a_model_that_is_saved_places_the_same(tmp_path):
     found = partita.stream(labels, None, "lwgp", K, how=SAMPLE)
     io.save_model(found.model, tmp_path / "model.npz")
     assert np.array_equal(io.load_model(tmp_path / "model.npz").predict(labels), found.labels)
+
+
+def customers(folder):
+    """A table with a column of ids, in two files."""
+    labels, _ = noisy_labels(n=60, r=4, k=K)
+    for number, part in enumerate(np.array_split(np.arange(60), 2)):
+        columns = {f"c{j}": labels[part, j] for j in range(4)}
+        pq.write_table(pa.table({"cust": part + 1000, **columns}), folder / f"{number}.parquet")
+    return labels
+
+
+def test_options_for_reading_are_parameters(tmp_path):
+    (tmp_path / "parts").mkdir()
+    labels = customers(tmp_path / "parts")
+    with pytest.raises(CheckError, match="set ids='cust'"):
+        partita.stream(tmp_path / "parts", method="mm", k=K)
+    found = partita.stream(tmp_path / "parts", tmp_path / "out.csv", "mm", K, ids="cust", weights={"c3": 0.5})
+    assert found.names == ("c0", "c1", "c2", "c3")
+    assert (tmp_path / "out.csv").read_text().startswith("cust,consensus,")
+    expected = partita.consensus(labels, "mm", K, weights=[1, 1, 1, 0.5]).labels
+    again = Streaming(read=ReadOptions(ids="cust", weights={"c3": 0.5}))
+    assert np.array_equal(partita.stream(tmp_path / "parts", None, "mm", K, how=again).labels, expected)
+    found = partita.stream(tmp_path / "parts", None, "mm", K, ids="cust", how=Streaming(read=ReadOptions(exclude="c3")))
+    assert found.names == ("c0", "c1", "c2")
+    assert partita.stream(tmp_path / "parts", None, "voting", K, allow="id-like-column").names[0] == "cust"
+    assert partita.stream(np.where(labels == 0, -1, labels), None, "mm", 2, missing=-1).rows == 60
+    assert partita.stream(np.where(labels == 0, -1, labels), None, "mm", 3, missing=()).k == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"ids": "cust", "how": Streaming(read=ReadOptions(ids="who"))}, "ids='cust' is also set in how.read"),
+        ({"allow": "transposed", "how": Streaming(read=ReadOptions(allow="transposed"))}, "is also set in how.read"),
+        ({"ids": "c0"}, "ids='c0': an array has no column names; omit ids"),
+        ({"transpose": True}, "transpose=True is not supported for a table that is read in blocks"),
+    ],
+)
+def test_options_for_reading_that_are_refused(given, message):
+    with pytest.raises(ParameterError, match=message):
+        partita.stream(np.array([[0, 1], [1, 0]]), None, "voting", 2, **given)

@@ -61,9 +61,13 @@ def simulate(
         str | None, typer.Option("--output", "-o", help="Write the labels (csv, tsv, parquet, json).")
     ] = None,
     id_column: options.IdColumn = None,
+    columns: options.Columns = None,
     exclude: options.Exclude = None,
     missing: options.Missing = None,
     weight: options.Weights = None,
+    transpose: options.Transpose = None,
+    header: options.Header = None,
+    input_format: options.InputFormat = None,
     allow: options.Allow = None,
     strict: options.Strict = False,
     threads: options.Threads = None,
@@ -82,7 +86,7 @@ def simulate(
     if output is not None:
         io.check_writable(output)
         options.check_apart(labels, output)
-    wanted = options.read_options(id_column, None, exclude, missing, weight, None, None, None, allow)
+    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
     if layout not in ("rows", "columns"):
         raise ParameterError(f"--layout {layout}: expected rows or columns")
     given = (options.settings(setting), protocol, transport, bits, word, seed, start)

@@ -32,6 +32,7 @@ from partita.cli import (
 from partita.cli.options import INTERRUPTED
 from partita.core.errors import InputWarning, PartitaError, PartitaWarning
 from partita.core.suggest import COMMANDS, similar
+from partita.core.ways_out import COMMAND, offering
 from partita.version import __version__
 
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -44,7 +45,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command of the context; an unknown option of any command gets suggestions."""
         try:
-            return super().invoke(ctx)
+            with offering(COMMAND):
+                return super().invoke(ctx)
         except UsageError as error:
             if hasattr(error, "possibilities") and hasattr(error, "option_name"):
                 words = [word for one in error.ctx.command.params for word in (*one.opts, *one.secondary_opts)]

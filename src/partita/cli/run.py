@@ -1,5 +1,6 @@
 """partita run: the consensus of a label file."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -140,6 +141,8 @@ def run(
     words = streaming.Words(stream, fit, most_rows, sample, engine, scheduler, workers)
     if words.apply(labels):
         streaming.refuse(
+            labels,
+            words,
             transpose=transpose is True,
             header=header is not None,
             harden=harden,
@@ -243,7 +246,7 @@ def print_summary(
     apart = [name for name, size in zip(ensemble.names, ensemble.sizes, strict=True) if size == len(ensemble) > 1]
     if apart:
         which = repr(apart[0]) if len(apart) == 1 else f"{apart[0]!r} and {len(apart) - 1} more columns"
-        text = f"{which}: a different label for each object; if a column holds ids, set --id (--id {apart[0]})"
+        text = f"{which}: a different label for each object; if a column holds ids, give --id {shlex.quote(apart[0])}"
         typer.echo(f"note: {text}", err=True)
     for line in told(result):
         typer.echo(line, err=True)

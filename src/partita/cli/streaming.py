@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from partita.cli import options
-from partita.core.errors import ParameterError
+from partita.core.errors import ParameterError, PartitaError, PartitaWarning
 
 if TYPE_CHECKING:
     from partita.io.options import ReadOptions
@@ -94,6 +94,11 @@ class Words:
         names = ("fit", "most", "sample", "engine", "scheduler", "workers")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
+    def options(self) -> list[str]:
+        """Return the options that were given, under their names on the command line."""
+        names = {"most": "--most-rows"}
+        return ["--stream"] * self.stream + [names.get(name, f"--{name}") for name in self.given()]
+
     def check(self) -> None:
         """Refuse what another option makes idle."""
         idle = {"distinct": ("sample",), "sample": ("most",), "full": ("most", "sample")}.get(self.fit or "auto", ())
@@ -109,13 +114,18 @@ class Words:
         return self.stream or bool(self.given()) or (labels != "-" and is_several(labels))
 
 
-def refuse(**said: bool) -> None:
-    """Refuse options that a table read in blocks cannot follow."""
-    for name, given in said.items():
-        if given:
+def refuse(labels: str, words: Words, **said: bool) -> None:
+    """Refuse options that are not supported for a table read in blocks, and name what makes the table one."""
+    from partita.io.finding import is_several
+
+    several, given = is_several(labels), words.options()
+    reasons = [f"{labels} is a folder, a pattern or a URL"] * several + [f"given: {', '.join(given)}"] * bool(given)
+    ways_out = ["give one local file"] * several + [f"omit {', '.join(given)}"] * bool(given)
+    for name, refused in said.items():
+        if refused:
             raise ParameterError(
-                f"--{name.replace('_', '-')} is for tables that are read whole; leave it out, or leave out --stream "
-                "and what else asks for blocks"
+                f"--{name.replace('_', '-')} is not supported for a table that is read in blocks "
+                f"({' and '.join(reasons)}); omit it, or {' and '.join(ways_out)}"
             )
 
 
@@ -136,8 +146,9 @@ class Task:
 
 
 def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: bool) -> None:
-    """Stream a table, with a summary at the end; Ctrl-C leaves a run that goes on later."""
+    """Stream a table and report the result; a run that ends early reports the checkpoint that it leaves."""
     from partita import io
+    from partita.streaming.keeping import ABOUT, FOLDER
     from partita.streaming.stream import Streaming, stream
 
     words.check()
@@ -151,11 +162,14 @@ def run(task: Task, words: Words, threads: int | None, as_json: bool, quiet: boo
         with options.working(threads, quiet):
             settings = options.settings(task.setting)
             result = stream(task.labels, task.output, task.method, task.k, seed=task.seed, how=how, **settings)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, PartitaError, PartitaWarning) as error:
         place = Path(task.output)
-        left = place if place.is_dir() else place.with_name(f"{place.name}.parts")
-        if left.exists():
-            typer.echo(f"note: what is finished is kept in {left}; the same command goes on from there", err=True)
+        folder = place if place.is_dir() else place.with_name(f"{place.name}.parts")
+        if (folder / FOLDER / ABOUT).exists() and str(folder) not in str(error):
+            text = (
+                f"finished work is kept in {folder}: the same command resumes the run; to start again, remove {folder}"
+            )
+            typer.echo(f"note: {text}", err=True)
         raise
     if task.save_model is not None:
         if result.model is None:

@@ -7,7 +7,6 @@ false alarms that were measured.
 """
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -27,6 +26,7 @@ from partita.core.errors import (
 )
 from partita.core.feature_tables import looks_like_features
 from partita.core.types import FloatArray, IntArray, is_sequence
+from partita.core.ways_out import ways_out
 
 ID_LIKE: Final = "id-like-column"
 TRANSPOSED: Final = "transposed"
@@ -87,11 +87,12 @@ def check_names(names: Sequence[str], allow: frozenset[str]) -> None:
         own += [name for name in (key, *figures) if figures and name not in own]
     if not own:
         return
-    # --exclude consensus also excludes the memberships consensus:0, consensus:1, …
-    options = " ".join(f"--exclude {shlex.quote(name)}" for name in own if not name.startswith("consensus:"))
+    ways = ways_out()
+    # to exclude consensus also excludes the memberships consensus:0, consensus:1, …
+    excluded = ways.without([name for name in own if not name.startswith("consensus:")])
     raise CheckError(
-        f"the columns {_listed(own)} are output of Partita, not base clusterings; exclude them ({options}), or set "
-        f"allow={PARTITA_OUTPUT!r} (--allow {PARTITA_OUTPUT}) if they are clusterings",
+        f"the columns {_listed(own)} are output of Partita, not base clusterings; {excluded}; only if they are "
+        f"clusterings that have these names by coincidence, set {ways.allow.format(ways.quoted(PARTITA_OUTPUT))}",
         PARTITA_OUTPUT,
     )
 
@@ -113,10 +114,11 @@ def check_clustering_names(names: Sequence[str], columns: Iterable[Sequence[Any]
         if rows > 1 and len(column) == rows == len(set(column)) and all(times[value] == 1 for value in column)
     ]
     if len(own) == 1:
+        ways = ways_out()
         raise CheckError(
-            f"column {own[0]!r} looks like the names of the clusterings, not like the labels of an object; set "
-            f"ids={own[0]!r} (--id {shlex.quote(own[0])}) if it holds names, or allow={ID_LIKE!r} (--allow {ID_LIKE}) "
-            "if it is an object",
+            f"column {own[0]!r} looks like the names of the clusterings, not like the labels of an object; "
+            f"{ways.ids.format(ways.quoted(own[0]))} if it holds names, or "
+            f"{ways.allow.format(ways.quoted(ID_LIKE))} if it is an object",
             ID_LIKE,
         )
 
@@ -142,40 +144,38 @@ def check_memberships(names: Sequence[str], columns: Sequence[Any], allow: froze
         known = block[:, ~np.isnan(sums)]
         if len(places) < 2 or not known.size or (known < 0).any() or (abs(known.sum(axis=0) - 1) > SUM_TOLERANCE).any():
             continue
-        own = [names[j] for j in places]
+        own, ways = [names[j] for j in places], ways_out()
         raise CheckError(
             f"the columns {_listed(own)} are memberships of one clustering, {name!r}: they sum to 1; give them as "
             f"partita.SoftEnsemble.from_memberships({{{name!r}: table[{own[:8]!r}], …}}), read them from a file with "
-            f"partita.read, or set allow={MEMBERSHIPS!r} if each column is a clustering",
+            f"partita.read, or set {ways.allow.format(ways.quoted(MEMBERSHIPS))} if each column is a clustering",
             MEMBERSHIPS,
         )
 
 
-def check_shape(rows: int, columns: int, transpose: bool | None, allow: frozenset[str]) -> list[Note]:
+def check_shape(
+    rows: int, columns: int, transpose: bool | None, allow: frozenset[str], transposable: bool = True
+) -> list[Note]:
     """Check a table of `rows` objects and `columns` clusterings; `transpose` other than None confirms its shape.
 
-    Raises if the table looks transposed, and warns if it has more columns than rows.
+    Raises if the table looks transposed, and warns if it has more columns than rows. `transposable` is False for
+    tables that cannot be transposed when they are read.
     """
     if transpose is not None or columns <= rows:
         return []
+    ways = ways_out()
     table = f"the table has {rows} objects (rows) and {columns} clusterings (columns)"
+    turn = f"{ways.transpose} if the clusterings are in rows, " if transposable and ways.transpose else ""
+
+    def kept(code: str) -> str:
+        options = filter(None, (ways.no_transpose, ways.allow.format(ways.quoted(code))))
+        return f"{turn}set {' or '.join(options)} if they are in columns"
+
     if columns >= TRANSPOSED_COLUMNS and columns >= TRANSPOSED_RATIO * rows and TRANSPOSED not in allow:
-        raise CheckError(
-            f"{table} and looks transposed; set transpose=True (--transpose) to transpose it, or transpose=False "
-            f"(--no-transpose) or allow={TRANSPOSED!r} (--allow {TRANSPOSED}) if the clusterings are in columns",
-            TRANSPOSED,
-        )
+        raise CheckError(f"{table} and looks transposed; {kept(TRANSPOSED)}", TRANSPOSED)
     if WideTableWarning.code in allow:
         return []
-    return [
-        warn(
-            WideTableWarning(
-                f"{table}; set transpose=True (--transpose) if the clusterings are in rows, transpose=False "
-                f"(--no-transpose) or allow={WideTableWarning.code!r} (--allow {WideTableWarning.code}) if they are in "
-                "columns"
-            )
-        )
-    ]
+    return [warn(WideTableWarning(f"{table}; {kept(WideTableWarning.code)}"))]
 
 
 def check_columns(
@@ -218,16 +218,13 @@ def check_columns(
     notes = check_sizes([names[j] for j in used], [len(classes[j]) for j in used], allow)
     part = labels if len(used) == len(names) else labels[:, used]
     if FeatureTableWarning.code not in allow and looks_like_features(part, [classes[j] for j in used]):
-        notes.append(
-            warn(
-                FeatureTableWarning(
-                    "the table looks like features (measurements of the objects), not like cluster labels: columns of "
-                    "many different integers are ordered alike, but do not group alike; to cluster by features, use "
-                    f"partita.cluster(X) (partita cluster); set allow={FeatureTableWarning.code!r} (--allow "
-                    f"{FeatureTableWarning.code}) if they are cluster labels"
-                )
-            )
+        ways = ways_out()
+        text = (
+            "the table looks like features (measurements of the objects), not like cluster labels: columns of many "
+            "different integers are ordered alike, but do not group alike; to cluster by features, use "
+            f"{ways.cluster}; set {ways.allow.format(ways.quoted(FeatureTableWarning.code))} if they are cluster labels"
         )
+        notes.append(warn(FeatureTableWarning(text)))
     return notes
 
 
@@ -238,12 +235,12 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int], allow: frozenset[str
     constant = [name for name, size in zip(names, sizes, strict=True) if size == 1]
     if empty and EmptyColumnWarning.code not in allow:
         what = "column {} has no labels and is" if len(empty) == 1 else "the columns {} have no labels and are"
-        text = f"{what.format(_listed(empty))} not used; check the missing values, or exclude {_them(empty)}"
+        text = f"{what.format(_listed(empty))} not used; check the missing values, or {ways_out().without(empty)}"
         notes.append(warn(EmptyColumnWarning(text)))
     if constant and ConstantColumnWarning.code not in allow:
         what = "column {} has" if len(constant) == 1 else "the columns {} have"
-        text = f"{what.format(_listed(constant))} the same label for all objects; exclude {_them(constant)} if this is "
-        notes.append(warn(ConstantColumnWarning(text + "a mistake")))
+        text = f"{what.format(_listed(constant))} the same label for all objects; {ways_out().without(constant)} if "
+        notes.append(warn(ConstantColumnWarning(text + "this is a mistake")))
     return notes
 
 
@@ -265,11 +262,12 @@ def _check_ids(name: str, values: int, known: int, missing: int) -> None:
     """Raise if the values of a column are all different."""
     if values < known:
         return
+    ways = ways_out()
     first = f" (after giving ids to the {missing} rows without one)" if missing else ""
+    ids = f"{ways.ids.format(ways.quoted(name))} if it holds ids{first}, " if ways.ids else ""
     raise CheckError(
         f"column {name!r} has {known} values that are all different, so it looks like ids, not like cluster labels; "
-        f"set ids={name!r} (--id {name}) if it holds ids{first}, exclude it (--exclude {name}), or set "
-        f"allow={ID_LIKE!r} (--allow {ID_LIKE}) if it is a clustering",
+        f"{ids}{ways.without([name])}, or set {ways.allow.format(ways.quoted(ID_LIKE))} if it is a clustering",
         ID_LIKE,
     )
 
@@ -277,7 +275,3 @@ def _check_ids(name: str, values: int, known: int, missing: int) -> None:
 def _listed(names: Iterable[str], most: int = 8) -> str:
     quoted = [repr(name) for name in names]
     return ", ".join(quoted[:most]) + (f" and {len(quoted) - most} more" if len(quoted) > most else "")
-
-
-def _them(names: Sequence[str]) -> str:
-    return f"it (--exclude {names[0]})" if len(names) == 1 else "them (--exclude)"

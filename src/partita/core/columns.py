@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from partita.core.coding import Indexed, Label, MissingRule, code_indexed, label_key
 from partita.core.errors import LabelError, ParameterError
 from partita.core.types import MISSING, FloatArray, IntArray, is_sequence
+from partita.core.ways_out import ways_out
 
 PURE_KINDS: Final = ({str}, {int}, {bool}, {float}, {int, float})
 """Kinds of Python values that Arrow reads without changing any; a column of other mixtures is looked up one by one."""
@@ -18,7 +19,8 @@ def not_a_label(name: str, row: int, value: Any) -> LabelError:
     """The error for a number with a fraction where a label should stand."""
     return LabelError(
         f"column {name!r}, row {row + 1}: {value!r} is not a label; labels are whole numbers, strings, booleans or "
-        f"categories (for memberships, name the columns {name}:0, {name}:1, …)"
+        f"categories (for memberships, name the columns {name}:0, {name}:1, …); {ways_out().without([name])} if it is "
+        "not a clustering"
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from partita.core.errors import TableError
 from partita.core.fields import check_ids, fingerprint, index_of
 from partita.core.types import FloatArray, FrozenArrays
+from partita.core.ways_out import PYTHON, ways_out
 
 MOST_DENSE: Final = 1 << 26
 """Cells up to which a sparse matrix is written out (half a gigabyte)."""
@@ -85,9 +86,12 @@ def checked(array: NDArray[Any], names: list[str] | None = None, ids: Any = None
 
 def not_a_number(name: str, row: int, value: Any) -> TableError:
     """The error for a cell that holds something else."""
+    ways = ways_out()
+    # functions that take features in memory have no ids=
+    ids = "" if ways is PYTHON else f"{ways.ids.format(ways.quoted(name))} if it holds ids, "
     return TableError(
-        f"column {name!r}, row {row + 1}: {value!r:.60} is not a number; leave the column out (--exclude {name}), "
-        f"name it as the ids (--id {name}), or turn it into numbers"
+        f"column {name!r}, row {row + 1}: {value!r:.60} is not a number; {ways.without([name])}, {ids}or turn it into "
+        "numbers"
     )
 
 

@@ -94,13 +94,18 @@ def checked_number(k: Any, rows: int) -> int:
     except TypeError:
         asked = None
     if asked is None or isinstance(k, bool):
-        raise ParameterError(f"k={k!r} is not a whole number; give how many clusters you want")
+        raise ParameterError(f"k={k!r} is not a whole number; give how many clusters you want{_method_hint(k)}")
     if asked < 1:
         raise ParameterError(f"k={asked} is less than 1; give how many clusters you want")
     if asked > rows:
         what = "1 distinct row" if rows == 1 else f"{rows} distinct rows"
         raise ParameterError(f"k={asked} is more than the {what} of the table; give a smaller k")
     return asked
+
+
+def _method_hint(k: Any) -> str:
+    """Return the hint for a text that was given as k, which is probably the name of a method."""
+    return f"; give the name of a method by name: method={k!r}" if isinstance(k, str) and not k.isdigit() else ""
 
 
 def is_several(k: Any) -> bool:
@@ -122,7 +127,9 @@ def checked_numbers(k: Any, rows: int) -> tuple[list[int], list[str]]:
     if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
         k = [int(k)]
     if not is_several(k):
-        raise ParameterError(f"k={k!r} is not a list of numbers; give those to try, such as range(2, 11) or [3, 5]")
+        raise ParameterError(
+            f"k={k!r} is not a list of numbers; give those to try, such as range(2, 11) or [3, 5]{_method_hint(k)}"
+        )
     notes = []
     if isinstance(k, range):
         rising = k if k.step > 0 else k[::-1]

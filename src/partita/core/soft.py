@@ -18,6 +18,7 @@ from partita.core.showing import ensemble_html
 from partita.core.suggest import suggests_names
 from partita.core.tables import as_table, code_table
 from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, frozen, is_sequence, smallest_type
+from partita.core.ways_out import MEMBERSHIPS, offering
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +71,9 @@ class SoftEnsemble(FrozenArrays):
             raise TableError(f"the clusterings have {sorted(lengths)} objects; give memberships of the same objects")
         weights = check_weights(weights, called)
         used = np.flatnonzero(weights > 0)
-        notes = check_shape(lengths.pop(), len(used), None, skipped)
-        notes += check_blocks([called[j] for j in used], [parts[j][0] for j in used], skipped)
+        with offering(MEMBERSHIPS):
+            notes = check_shape(lengths.pop(), len(used), None, skipped)
+            notes += check_blocks([called[j] for j in used], [parts[j][0] for j in used], skipped)
         matrix = np.concatenate([part for part, _ in parts], axis=1)
         return cls(
             frozen(matrix),

@@ -17,6 +17,8 @@ PARAMETERS: Final = (
     ("threads", "workers", "n_jobs", "jobs"),
     ("ids", "id", "id_column", "index"),
     ("restarts", "n_init"),
+    ("ensemble", "X", "labels", "data", "table", "df"),
+    ("result", "labels", "consensus"),
 )
 """Names of the same parameter, here or in other libraries; those that the function has are suggested."""
 READING: Final = ("ids", "missing", "weights", "transpose", "allow")
@@ -41,6 +43,8 @@ ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "run": ("consensus",),
     "from-labels": ("Ensemble",),
     "score": ("evaluate",),
+    "read-csv": ("read",),
+    "load-result": ("load",),
 }
 """Names in the module `partita`."""
 RESULT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -59,6 +63,8 @@ RESULT: Final[Mapping[str, tuple[str, ...]]] = {
     "params": ("recipe",),
 }
 """Attributes of a result, under the names that they have in other libraries."""
+OF_A_RESULT: Final = ("to_frame", "to_arrow", "save", "plot", "summary", "predict", "predict_proba", "match_to")
+"""Methods of a result, which are not functions of the module `partita`."""
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "consensus": ("run",),
     "fit": ("run",),
@@ -92,8 +98,12 @@ def similar(name: object, known: Iterable[str], others: Mapping[str, tuple[str, 
     """
     names = {_folded(one): one for one in known}
     if others is None:
-        others = {_folded(word): group for group in PARAMETERS for word in group}
-    meant = {word: [names[_folded(one)] for one in group if _folded(one) in names] for word, group in others.items()}
+        words = {word for group in PARAMETERS for word in group}
+        others = {_folded(word): sum((group for group in PARAMETERS if word in group), ()) for word in sorted(words)}
+    meant = {
+        word: list(dict.fromkeys(names[_folded(one)] for one in group if _folded(one) in names))
+        for word, group in others.items()
+    }
     meant = {word: found for word, found in meant.items() if found} | {word: [one] for word, one in names.items()}
     return [one for close in difflib.get_close_matches(_folded(str(name)), meant, n=1) for one in meant[close]]
 
@@ -116,14 +126,22 @@ def arguments(function: Callable[..., object]) -> list[str]:
 
 
 def suggests_names(function: Callable[P, R]) -> Callable[P, R]:
-    """Raise `ParameterError` with a suggestion if the function is called with an unknown argument."""
+    """Raise `ParameterError` with a suggestion if the function is called with an unknown argument.
+
+    A function with `**kwargs` checks the other names itself; here only a name is unknown that stands for a required
+    argument which was not given, such as `data` for `ensemble`.
+    """
     known = arguments(function)
+    signature = inspect.signature(function)
+    required = [name for name in known if signature.parameters[name].default is inspect.Parameter.empty]
+    extra = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in signature.parameters.values())
     owner = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        absent = {name for name in required[len(args) :] if name not in kwargs}
         for name in kwargs:
-            if name not in known:
+            if name not in known and (not extra or absent & set(similar(name, known))):
                 raise unknown_parameter(owner, name, known)
         return function(*args, **kwargs)
 
@@ -139,6 +157,19 @@ def unknown_parameter(owner: str, name: str, valid: Iterable[str], more: Iterabl
     return ParameterError(
         f"{owner}: unknown parameter {name!r}; {guess}valid parameters: {', '.join(listed) or 'none'}"
     )
+
+
+def module_attribute(name: str, known: Iterable[str], methods: Iterable[str]) -> str:
+    """Return the hint for a name that the module `partita` does not have.
+
+    >>> module_attribute("plot", ["consensus"], ["mcla"]), module_attribute("mcla", ["consensus"], ["mcla"])
+    ("a result has it: partita.consensus(...).plot", "use partita.consensus(..., method='mcla')")
+    """
+    if name in OF_A_RESULT:
+        return f"a result has it: partita.consensus(...).{name}"
+    if (folded := _folded(name)) in methods:
+        return f"use partita.consensus(..., method={folded!r})"
+    return did_you_mean(name, known, ATTRIBUTES).rstrip()
 
 
 def _folded(name: str) -> str:

@@ -15,6 +15,7 @@ from partita.core.errors import ParameterError
 from partita.core.suggest import suggests_names
 from partita.core.tables import as_table
 from partita.core.types import FloatArray, IntArray
+from partita.core.ways_out import ESTIMATOR, offering
 
 
 def _has_memberships(estimator: Any) -> bool:
@@ -99,7 +100,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         if self.transpose:
             raise ParameterError("transpose=True is not supported, because X has one row per object; give X.T")
         reading = {name: getattr(self, name) for name in ("missing", "weights", "ids", "transpose", "allow")}
-        ensemble = Ensemble.from_labels(self._table(X, reset=True), **reading)
+        with offering(ESTIMATOR):
+            ensemble = Ensemble.from_labels(self._table(X, reset=True), **reading)
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(check_random_state(seed).randint(2**31))

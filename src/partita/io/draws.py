@@ -16,6 +16,7 @@ from partita.core.draws import Draws
 from partita.core.errors import FileError, LabelError, ParameterError, TableError
 from partita.core.fields import check_ids
 from partita.core.types import MISSING, IntArray
+from partita.core.ways_out import FILE, offering
 from partita.io.assemble import code, id_array
 from partita.io.formats import READABLE, STREAM, TEXT, check_format, detect_format, is_packed
 from partita.io.options import ReadOptions
@@ -55,7 +56,7 @@ def read_draws(
         raise ParameterError(f"by={by!r} is neither; say columns (one draw a column) or rows (one draw a row)")
     missing = MISSING if options.missing is None else options.missing
     options = replace(options, transpose=by == "rows", one=True, missing=missing)
-    with naming(path):
+    with naming(path), offering(FILE):
         raw = load(open_source(path, options.format, READABLE), options)
         if by == "rows":
             raw = raw.turned()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from partita.core.errors import FileError
 from partita.core.features import Features, as_features, checked, not_a_number
 from partita.core.types import FloatArray
+from partita.core.ways_out import FILE, offering
 from partita.io.arrays import read_arrays
 from partita.io.assemble import id_array
 from partita.io.columnar import index_column_of, observation_names, parquet_schema, read_anndata, read_parquet
@@ -33,7 +34,7 @@ def read_features(
     Of the options, `format`, `id`, `columns`, `exclude` and `header` count. A cell that is not a finite number raises a
     line that names file, row and column; with `gaps`, empty cells and such numbers are let through, as NaN.
     """
-    with naming(path):
+    with naming(path), offering(FILE):
         source = open_source(path, options.format, READABLE)
         if source.format in TEXT:
             return _of_columns(_from_text(source, options), gaps)

@@ -7,6 +7,7 @@ from pathlib import Path
 from partita.core.ensemble import Ensemble
 from partita.core.errors import FileError
 from partita.core.soft import SoftEnsemble
+from partita.core.ways_out import FILE, offering
 from partita.io.arrays import load_array
 from partita.io.assemble import assemble
 from partita.io.columnar import load_observations, load_parquet
@@ -26,7 +27,7 @@ def read(path: str | Path, options: ReadOptions = ReadOptions()) -> Ensemble | S
     """
     if not isinstance(path, (str, os.PathLike)):
         raise FileError(f"{type(path).__name__} is not a path; give the name of a file, or - for standard input")
-    with naming(path):
+    with naming(path), offering(FILE):
         raw = load(open_source(path, options.format, READABLE), options)
         return assemble(raw if options.ids is None else replace(raw, id_name=options.ids), options)
 

@@ -1,5 +1,6 @@
 """The labels of a piece of a table as numbers: which values occur in each column, and codes for them."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -109,9 +110,11 @@ class Vocabulary:
                 if code == len(known):
                     known.append(value)
         if len(known) > MOST_LABELS:
+            name, flag = self.names[j], shlex.quote(self.names[j])  # both syntaxes, because workers run this
             raise LabelError(
-                f"column {self.names[j]!r} has more than {MOST_LABELS} different values, so these look like ids, not "
-                f"labels; say --id {self.names[j]} if they are, or leave the column out (--exclude {self.names[j]})"
+                f"column {name!r} has more than {MOST_LABELS} different values, so these look like ids, not labels; "
+                f"set ids={name!r} (command line: --id {flag}) if they are, or drop the column (command line: "
+                f"--exclude {flag})"
             )
         return codes
 

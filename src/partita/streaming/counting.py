@@ -177,7 +177,7 @@ class Tally:
         # The classes are in the order of these codes; labels that occur in no sampled row follow.
         places = (np.append(seen, np.setdiff1d(np.arange(len(v)), seen)) for seen, v in zip(order, values, strict=True))
         classes = [[v[place] for place in column.astype(int)] for column, v in zip(places, values, strict=True)]
-        notes = check_shape(self.rows, int((weights > 0).sum()), transpose, allow)
+        notes = check_shape(self.rows, int((weights > 0).sum()), transpose, allow, transposable=False)
         return notes + check_columns(names, labels, classes, weights, allow, rows=self.rows)
 
     def ensemble(self, codes: IntArray, counts: NDArray[np.int64] | None, rule: MissingRule, weights: Any) -> Ensemble:

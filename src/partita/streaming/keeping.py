@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import io
-from partita.core.errors import EngineError, FileError, PartitaError
+from partita.core.errors import EngineError, FileError, PartitaError, PartitaWarning
 from partita.io.labels import read_back, written
 from partita.io.parts import remove_halves, remove_parts
 from partita.io.source import guarded, naming
@@ -117,15 +117,17 @@ class Kept:
 
     @contextmanager
     def unless_refused(self) -> Iterator[None]:
-        """Within it, what a user can put right leaves nothing behind, unless rows have been placed already.
+        """Remove the checkpoint if the run ends with an error that the same command would meet again.
 
-        Then the next command need not be like this one. An engine that fails may come back, so all is kept.
+        These are errors of the user, and warnings that are errors (`--strict`). The next command can then differ from
+        this one. The checkpoint is kept if blocks of the output are finished, and if an engine fails, which may be
+        available again.
         """
         try:
             yield
         except EngineError:
             raise
-        except PartitaError:
+        except (PartitaError, PartitaWarning):
             if not any(self.folder.glob("part-*.parquet")):
                 self.end()
             raise

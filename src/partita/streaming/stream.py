@@ -1,6 +1,6 @@
 """partita.stream: a consensus of a table too large to be read as a whole."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from partita.core.errors import ParameterError
 from partita.core.method import is_several
+from partita.core.suggest import suggests_names
+from partita.core.ways_out import STREAM, STREAMED_ARRAY, offering
 from partita.engine import Engine, open_engine
 from partita.engine.opening import Name
 from partita.fitting import Asked
@@ -48,12 +50,18 @@ class Streaming:
     """How files are read: id, columns, exclude, missing, weights, format."""
 
 
+@suggests_names
 def stream(
     table: Any,
     output: str | Path | None = None,
     method: str = "auto",
     k: Any = None,
     *,
+    ids: str | None = None,
+    missing: Any = None,
+    weights: Any = None,
+    transpose: bool | None = None,
+    allow: Any = (),
     seed: int | None = 0,
     how: Streaming = Streaming(),  # frozen
     **params: Any,
@@ -72,12 +80,18 @@ def stream(
         array, in memory or mapped; or what `partita.io.blocks.made_blocks` gives for a function that makes rows.
     output
         A .parquet, .csv or .tsv file, or a folder for one Parquet file a block. Left out, the labels come in memory.
+    ids, missing, weights, transpose, allow
+        Options for reading the table, as in `partita.consensus`. `ids` is the name of the column of ids. `transpose` is
+        False or None, because a table that is read in blocks has one row per object. `how.read` has the same options
+        and others, such as `exclude`.
     method, k, seed, **params
         As in `partita.consensus`. If the default rule chooses k, it does so from the different rows or, if they are too
         many to keep, from the sample.
     how
         What is fitted, on which engine, and what the output holds.
 
+    Examples
+    --------
     >>> table = np.array([[0, 0], [0, 0], [1, 1], [1, 0]] * 500)
     >>> result = stream(table, method="voting", k=2)
     >>> result.fit, result.fitted_rows, result.labels[:4].tolist()
@@ -85,6 +99,20 @@ def stream(
     """
     if not isinstance(how, Streaming):
         raise ParameterError(f"how={how!r:.60} is no partita.Streaming; say how=partita.Streaming(…)")
+    if output is not None and not isinstance(output, (str, Path)):
+        raise ParameterError(
+            f"output={output!r:.60}: expected the path of a file or a folder as the second argument; give the number "
+            "of clusters by name: k=..."
+        )
+    reading = {"ids": ids, "missing": missing, "weights": weights, "transpose": transpose, "allow": allow}
+    how = replace(how, read=_read_options(how.read, reading))
+    with offering(STREAMED_ARRAY if isinstance(table, np.ndarray) else STREAM):
+        return _stream(table, output, method, k, seed, how, params)
+
+
+def _stream(
+    table: Any, output: str | Path | None, method: str, k: Any, seed: int | None, how: Streaming, params: dict[str, Any]
+) -> Streamed:
     asked = Asked.of(method, params, seed, function=stream)
     wanted = Wanted(method, list(k) if is_several(k) else k, asked.seed, how.polish, params)
     plan = Plan(wanted, how.fit, how.most, how.sample, how.confidence, how.membership, how.read)
@@ -101,9 +129,33 @@ def stream(
         return run(source, plan, engine, place)
 
 
+def _read_options(read: ReadOptions, reading: dict[str, Any]) -> ReadOptions:
+    """Return the options for reading with those that `stream` got as parameters; one that is given twice raises."""
+
+    def given(value: Any) -> bool:
+        return value is not None and not (isinstance(value, tuple) and not value)
+
+    for name, value in reading.items():
+        if given(value) and given(getattr(read, name)):
+            raise ParameterError(f"{name}={value!r:.60} is also set in how.read; give it once")
+    # missing=() means that no label is missing, so that only None is not given
+    used = {name: value for name, value in reading.items() if given(value) or (name == "missing" and value is not None)}
+    return replace(read, **used)
+
+
 def blocks_of(table: Any, options: ReadOptions) -> LabelBlocks:
     """Any table that can be read in blocks."""
+    if options.transpose:
+        raise ParameterError(
+            "transpose=True is not supported for a table that is read in blocks, which has one row per object; write "
+            "the transposed table first"
+        )
     if isinstance(table, np.ndarray):
+        for name in ("ids", "columns", "exclude"):
+            if getattr(options, name):
+                raise ParameterError(
+                    f"{name}={getattr(options, name)!r:.60}: an array has no column names; omit {name}"
+                )
         return array_blocks(table)
     if hasattr(table, "pieces") and hasattr(table, "blocks"):
         found: LabelBlocks = table
