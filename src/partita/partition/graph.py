@@ -39,7 +39,7 @@ def partition_graph(
     notes = limits.notes + notes_on(found, options)
     if best.name == ON_SAMPLE:
         notes += (sample_note(graph.left or 0, sample_size(k)),)
-    return Partition(frozen(best.labels), best.cut, best.balance, tries, notes)
+    return Partition(frozen(best.labels), best.cut, best.balance, best.name, tries, notes)
 
 
 def _best_of_all(graph: Graph, limits: Limits, rng: Generator) -> IntArray:

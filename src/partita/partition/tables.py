@@ -124,7 +124,7 @@ def partition_members(
     notes = limits.notes + notes_on(found, options)
     if best.name != "packing":
         notes += (sample_note(len(ensemble), sample_size(k)),)
-    return Partition(frozen(best.labels), best.cut, best.balance, tries, notes)
+    return Partition(frozen(best.labels), best.cut, best.balance, best.name, tries, notes)
 
 
 def bipartite(ensemble: Ensemble, edges: FloatArray, rows: IntArray, weights: FloatArray) -> Graph:
@@ -164,4 +164,4 @@ def improve_pairs(
     k = int(found.labels.max()) + 1
     limits = set_limits(ensemble.counts, k, imbalance)
     best = TableGraph(ensemble, edges, pairs=True).improved(found.labels, limits, "all pairs", rng)
-    return Partition(frozen(best.labels), best.cut, best.balance, (*found.tries, best.as_try()), found.notes)
+    return Partition(frozen(best.labels), best.cut, best.balance, best.name, (*found.tries, best.as_try()), found.notes)
