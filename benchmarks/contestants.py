@@ -33,10 +33,10 @@ class Entry:
         return self.program.startswith(OURS)
 
 
-LIKE = {"hgpa": "partita, km1", "bce-gibbs": "partita, one chain"}
+LIKE = {"bce-gibbs": "partita, one chain"}
 """Where our default does something else than the rivals: the settings under which it does the same."""
 ADDED = (
-    Entry("hgpa", "partita, km1", VARIANT),
+    Entry("hgpa", "partita, cut", VARIANT),
     Entry("bce-gibbs", "partita, one chain", VARIANT),
     Entry("mcla", "SciPy product + pymetis", PLAIN),
     Entry("lwgp", "NumPy/SciPy transfer cut", PLAIN),

@@ -59,7 +59,7 @@ SKIPPED = {
 REASONS = {
     ("hgpa", "ClusterEnsembles"): (
         "both spend the time in a hypergraph partitioner (Mt-KaHyPar here, KaHyPar there) on hyperedges that any "
-        "division cuts; our default does not ask it at this size"
+        "partition cuts"
     ),
     ("hgpa", "Cluster_Ensembles"): "its partitioner ignores its input, see below; ours reads it",
     ("hgpa", "py-cluster-ensemble"): "its partitioner ignores its input, see below; ours reads it",

@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.data import noisy_table
 from benchmarks.harness import Case, Contestant
-from benchmarks.rivals import rivals_of
+from benchmarks.rivals import answers, rivals_of
 
 CLUSTERS = 10
 NOISE = 0.3
@@ -161,7 +161,7 @@ def plain_nmi(a, b):
 
 PEERS = {
     "hgpa": (
-        Contestant("partita hgpa, objective km1", consensus("hgpa", objective="km1"), small),
+        Contestant("partita hgpa, objective cut", consensus("hgpa", objective="cut"), small),
         Contestant("best base clustering, no consensus", best_base, small),
     ),
     "mcla": (Contestant("SciPy product + pymetis", plain_mcla, small),),
@@ -187,6 +187,59 @@ def graph_case(method: str, n: int = 20_000) -> Case:
         agreement,
         repeats=REPEATS.get(method, 5),
     )
+
+
+def unique_rows(n: int = 20_000):
+    """(n, 8) label rows that all differ, 10 % noise, and the clustering they copy."""
+    labels, truth = noisy_table(10 * n, r=8, k=CLUSTERS, noise=0.1)
+    first = np.sort(np.unique(labels, axis=0, return_index=True)[1])[:n]
+    return labels[first], truth[first]
+
+
+SHARES = (0.1, 0.2, 0.3, 0.5)
+SEEDS = 10
+
+
+def noisy_copies():
+    """Ten tables for each share of noise: 8 noisy copies of a labelling of 400 objects, uniform over 10 clusters."""
+    from partita.generate.noise import noisy
+
+    tables = []
+    for share in SHARES:
+        for seed in range(SEEDS):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(CLUSTERS, size=400)
+            tables.append((np.asarray(noisy(truth, 8, share, rng).labels), truth))
+    return tables
+
+
+def on_each_table(**params):
+    """HGPA with the given settings on every table, balanced object by object."""
+
+    def run(tables):
+        import partita
+
+        return [partita.consensus(table, "hgpa", CLUSTERS, compress=False, **params).labels for table, _ in tables]
+
+    return run
+
+
+def rival_on_each_table(tables):
+    """ClusterEnsembles on every table; wall time includes the start of its process."""
+    found = [
+        answer.value for answer in answers("ClusterEnsembles", "hgpa", [(t, CLUSTERS) for t, _ in tables], 60, 300)
+    ]
+    if len(found) < len(tables) or any(value is None for value in found):
+        raise RuntimeError("ClusterEnsembles did not answer every table")
+    return found
+
+
+def mean_nmi(found, tables):
+    """Mean NMI with the planted labels for each share of noise."""
+    from partita.metrics import nmi
+
+    scores = np.reshape([nmi(truth, labels) for labels, (_, truth) in zip(found, tables, strict=True)], (-1, SEEDS))
+    return {f"NMI, noise {share}": float(row.mean()) for share, row in zip(SHARES, scores, strict=True)}
 
 
 def size_case(name: str, n: int, methods: tuple[str, ...], allowed: float, limit: float) -> Case:
@@ -219,6 +272,32 @@ CASES = [
         repeats=2,
     ),
     *(graph_case(method) for method in ("cspa", "hgpa", "mcla", "hbgf", "lwgp", "eac")),
+    Case(
+        "hgpa-unique",
+        f"hgpa of 20000 unique rows x 8 labels, {CLUSTERS} clusters, 10% noise; limit 5 s on two idle cores",
+        unique_rows,
+        (
+            Contestant("partita hgpa", consensus("hgpa"), small),
+            *(rival for rival in rivals_of("hgpa", CLUSTERS) if rival.name == "ClusterEnsembles"),
+        ),
+        agreement,
+        repeats=1,
+    ),
+    Case(
+        "hgpa-objectives",
+        f"hgpa of 40 tables of 400 x 8 labels, {CLUSTERS} clusters: mean NMI with the planted labels",
+        noisy_copies,
+        (
+            Contestant("km1, bisection (default)", on_each_table()),
+            Contestant("km1, direct", on_each_table(mode="direct")),
+            Contestant("cut, bisection", on_each_table(objective="cut")),
+            Contestant("cut, direct", on_each_table(objective="cut", mode="direct")),
+            Contestant("cut, bisection, init=base", on_each_table(objective="cut", init="base")),
+            Contestant("ClusterEnsembles", rival_on_each_table, outside=True),
+        ),
+        mean_nmi,
+        repeats=0,
+    ),
     size_case("graph-large", 200_000, ("mcla", "lwgp", "hbgf", "cspa", "hgpa"), 2000, 300),
     size_case("graph-huge", 10**7, ("voting", "mcla", "lwgp", "hbgf"), 8000, 900),
 ]

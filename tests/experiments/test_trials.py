@@ -5,7 +5,9 @@ import pytest
 
 from partita.core.ensemble import Ensemble
 from partita.datasets.base import Dataset
-from partita.experiments.trials import best_by_anmi, fitted, shuffled
+from partita.experiments.exhibit import Row, Trial
+from partita.experiments.papers import strehl2002, topchy2004, wang2009_trials
+from partita.experiments.trials import PAPER_SETTINGS, best_by_anmi, fitted, shuffled
 from partita.metrics import anmi
 
 
@@ -45,3 +47,17 @@ def test_best_by_anmi(rng):
     best = best_by_anmi(results)
     assert best.scores["anmi"] == max(result.scores["anmi"] for result in results)
     assert best.scores["anmi"] == pytest.approx(anmi(Ensemble.from_labels(table), best.labels))
+
+
+def test_the_papers_hgpa_minimizes_the_cut(monkeypatch):
+    """Their HGPA counts cut hyperedges; our default objective is km1."""
+    assert PAPER_SETTINGS["hgpa"] == {"objective": "cut"}
+    assert topchy2004.METHODS["hgpa"] == ("hgpa", {"objective": "cut"})
+    assert wang2009_trials.SETTINGS["hgpa"] == {"objective": "cut"}
+    used = []
+    real = strehl2002.fitted
+    monkeypatch.setattr(
+        strehl2002, "fitted", lambda *given, **params: used.append((given[1], params)) or real(*given, **params)
+    )
+    strehl2002.noise_trial(Trial(Row("NMI", 0.3), np.random.default_rng(0), True, lambda name: None))
+    assert ("hgpa", {"objective": "cut"}) in used and ("cspa", {}) in used

@@ -40,9 +40,10 @@ def cut_clusters(labels):
     return sum(len(blocks) > 1 for blocks in touched)
 
 
-def test_hgpa_cuts_four():
+@pytest.mark.parametrize("objective", ["cut", "km1"])
+def test_hgpa_cuts_four(objective):
     for seed in range(5):
-        result = partita.consensus(TABLE, "hgpa", 3, seed=seed)
+        result = partita.consensus(TABLE, "hgpa", 3, seed=seed, objective=objective)
         assert cut_clusters(result.labels) == result.detail["cut"] == 4
         assert max(result.sizes) == 3 and result.k == 3
 

@@ -9,7 +9,7 @@ from partita.core.counting import unit_weights
 from partita.core.rng import generator
 from partita.graph import hbgf, shbgf
 from partita.graph.incidence import cluster_shares, incidence
-from partita.partition import tables
+from partita.partition import graph, runs, tables
 from tests.samples import noisy, noisy_labels, noisy_soft
 
 
@@ -55,6 +55,22 @@ def test_large_tables_are_divided_by_a_sample(monkeypatch):
     assert sampled.detail["cut"] <= 1.001 * whole.detail["cut"]
     assert partita.evaluate(sampled, truth=truth)["nmi"] > 0.97
     assert sampled.detail["balance"] <= 1.05 + 1e-9
+    unique = len(np.unique(labels, axis=0))
+    assert any(f"a sample of about 200 of {unique} rows" in note for note in sampled.notes)
+    assert not any("sample" in note for note in whole.notes)
+
+
+def test_large_soft_tables_report_the_sample(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=700)
+    columns = [0.8 * np.eye(3)[truth] + 0.2 * rng.dirichlet([1, 1, 1], 700) for _ in range(4)]
+    soft = SoftEnsemble.from_memberships(columns)
+    whole = partita.consensus(soft, "shbgf", 3)
+    for module in (runs, graph):
+        monkeypatch.setattr(module, "sample_size", lambda k: 200)
+    sampled = partita.consensus(soft, "shbgf", 3)
+    assert any("a sample of about 200 of 700 rows" in note for note in sampled.notes)
+    assert not any("sample" in note for note in whole.notes)
 
 
 def test_one_hot_rows_give_hbgf():

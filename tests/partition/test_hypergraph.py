@@ -8,7 +8,9 @@ from scipy import sparse
 
 from partita.core.errors import ParameterError, PartitaError
 from partita.partition import Hypergraph, HypergraphOptions, exact, partition_hypergraph
+from partita.partition.bisection import bisect, restrict
 from partita.partition.blocks import set_limits
+from partita.partition.native import WholeHypergraph
 from tests.partition.samples import planted, seven_hyperedges, slow_balance, slow_objective, slow_optimum
 from tests.samples import same_partition
 
@@ -29,7 +31,7 @@ def test_the_seven_objects_cut_four_hyperedges(natively, monkeypatch):
     for seed in range(5):
         found = divide(graph, 3, seed)
         assert found.cut == 4 and np.bincount(found.labels).max() == 3
-        assert found.tries[0].name == ("mtkahypar" if natively else "exact")
+        assert found.kept == found.tries[0].name == ("direct, run 1" if natively else "exact")
 
 
 @pytest.mark.parametrize("objective", ["cut", "km1"])
@@ -46,23 +48,58 @@ def test_tiny_hypergraphs_are_optimal(objective, seed):
     assert found.balance == pytest.approx(slow_balance(found.labels, vertex_weights, 3))
 
 
+@pytest.mark.parametrize("k", [3, 4, 7, 10])
+@pytest.mark.parametrize("mode", ["direct", "bisection"])
 @pytest.mark.parametrize("objective", ["cut", "km1"])
-def test_planted_blocks_are_found(objective):
-    table, truth = planted(300, 6, 3, 0.0)
+def test_planted_blocks_are_found(objective, mode, k):
+    table, truth = planted(300, 6, k, 0.0)
     graph = Hypergraph.from_sparse(table)
-    found = divide(graph, 3, objective=objective)
+    found = divide(graph, k, objective=objective, mode=mode)
     assert found.cut == 0 and same_partition(found.labels, truth[:300])
 
 
-def test_noise_keeps_to_the_balance_and_the_objective():
+@pytest.mark.parametrize("mode", ["direct", "bisection"])
+def test_noise_keeps_to_the_balance_and_the_objective(mode):
     table, _ = planted(200, 5, 4, 0.2)
     edges = [table[:, [e]].nonzero()[0].tolist() for e in range(table.shape[1])]
     weights = np.random.default_rng(0).random(len(edges))
     for objective in ("cut", "km1"):
-        found = divide(Hypergraph.from_sparse(table, weights), 4, objective=objective, tries=2)
+        found = divide(Hypergraph.from_sparse(table, weights), 4, objective=objective, tries=2, mode=mode)
         assert found.cut == pytest.approx(slow_objective(edges, weights, found.labels, objective))
         assert found.balance <= 1.05 + 1e-9 and len(found.tries) == 2
         assert found.cut == min(one.cut for one in found.tries)
+
+
+@pytest.mark.parametrize("imbalance", [0.0, 0.02, 0.05])
+@pytest.mark.parametrize(("n", "k"), [(100, 7), (64, 8), (97, 3), (61, 30), (405, 10)])
+def test_bisection_alone_keeps_to_the_balance(n, k, imbalance):
+    """Its blocks need no repair: the imbalance is shared among the levels, and k need not be a power of two."""
+    table, _ = planted(n, 6, k, 0.3)
+    graph = Hypergraph.from_sparse(table)
+    capacity = max(-(-n // k), int((1 + imbalance) * n / k))
+    whole = WholeHypergraph(graph.starts, graph.pins, graph.weights.astype(int), np.ones(n, int))
+    labels = bisect(whole, k, capacity, "km1", np.random.default_rng(0))
+    sizes = np.bincount(labels, minlength=k)
+    assert len(sizes) == k and sizes.max() <= capacity
+
+
+@pytest.mark.parametrize("remove_cut", [False, True])
+def test_restricted_hypergraph_by_definition(remove_cut):
+    rng = np.random.default_rng(1)
+    edges = [sorted(rng.choice(12, rng.integers(2, 7), replace=False).tolist()) for _ in range(20)]
+    graph = Hypergraph.from_edges(12, edges)
+    whole = WholeHypergraph(graph.starts, graph.pins, np.arange(20), np.arange(12))
+    inside = rng.random(12) < 0.6
+    vertices = np.flatnonzero(inside).tolist()
+    expected = []
+    for weight, edge in enumerate(edges):
+        pins = [vertices.index(v) for v in edge if inside[v]]
+        if len(pins) > 1 and (len(pins) == len(edge) or not remove_cut):
+            expected.append((weight, pins))
+    part = restrict(whole, inside, remove_cut)
+    pins = [sorted(edge.tolist()) for edge in np.split(part.pins, part.starts[1:-1])]
+    assert list(zip(part.weights.tolist(), pins, strict=True)) == expected
+    assert part.vertex_weights.tolist() == vertices
 
 
 def test_edges_that_cannot_be_cut_are_dropped():
@@ -86,21 +123,23 @@ def test_the_scale_of_weights_does_not_matter(scale):
     assert same_partition(divide(graph, 2).labels, truth[:100])
 
 
+@pytest.mark.parametrize("mode", ["direct", "bisection"])
 @pytest.mark.parametrize("imbalance", [0.0, 0.05, 2.0, 1e6])
-def test_capacities_of_any_size(imbalance):
+def test_capacities_of_any_size(imbalance, mode):
     """Mt-KaHyPar adds up the capacities of all blocks in 32 bits."""
     table, _ = planted(60, 6, 5, 0.1)
     weights = np.random.default_rng(0).random(60) + 0.5
-    found = divide(Hypergraph.from_sparse(table, None, weights), 5, imbalance=imbalance)
+    found = divide(Hypergraph.from_sparse(table, None, weights), 5, imbalance=imbalance, mode=mode)
     limits = set_limits(weights, 5, imbalance)
     assert np.bincount(found.labels, weights=weights).max() <= limits.capacity * (1 + 1e-9)
 
 
-def test_a_vertex_heavier_than_a_block():
+@pytest.mark.parametrize("mode", ["direct", "bisection"])
+def test_a_vertex_heavier_than_a_block(mode):
     table, _ = planted(60, 6, 3, 0.1)
     weights = np.ones(60)
     weights[[3, 4]] = 1e6, 500.0
-    found = divide(Hypergraph.from_sparse(table, None, weights), 4)
+    found = divide(Hypergraph.from_sparse(table, None, weights), 4, mode=mode)
     loads = np.sort(np.bincount(found.labels, weights=weights))
     assert loads[-1] <= 1.05e6 and loads[-2] <= 525 and loads[1] <= 31
 
@@ -118,6 +157,7 @@ def test_a_vertex_heavier_than_a_block():
         (lambda: Hypergraph.from_sparse("pins"), "matrix"),
         (lambda: divide(Hypergraph.from_edges(3, [[0, 1]]), 4), "k=4"),
         (lambda: HypergraphOptions(objective="soed"), "objective"),
+        (lambda: HypergraphOptions(mode="recursive"), "mode"),
         (lambda: HypergraphOptions(imbalance="much"), "imbalance"),
         (lambda: HypergraphOptions(tries=True), "tries"),
     ],
@@ -140,9 +180,10 @@ def test_any_hypergraph_is_divided_or_refused(data):
     k = data.draw(st.integers(0, size + 1))
     imbalance = data.draw(st.sampled_from([0.0, 0.05, 2.0]))
     objective = data.draw(st.sampled_from(["cut", "km1"]))
+    mode = data.draw(st.sampled_from(["direct", "bisection"]))
     try:
         graph = Hypergraph.from_edges(size, edges, weights, vertex_weights)
-        found = divide(graph, k, imbalance=imbalance, objective=objective)
+        found = divide(graph, k, imbalance=imbalance, objective=objective, mode=mode)
     except PartitaError:
         return
     assert sorted(set(found.labels.tolist())) == list(range(k))

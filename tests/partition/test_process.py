@@ -21,7 +21,7 @@ from partita.partition import (
 )
 from tests.partition.samples import planted, ring
 
-ROOT = str(Path(__file__).parents[2])
+PATHS = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
 
 
 def everything(seed):
@@ -33,6 +33,7 @@ def everything(seed):
         partition_graph(plain, 5, GraphOptions("metis"), np.random.default_rng(seed)),
         partition_graph(plain, 5, GraphOptions("kahip"), np.random.default_rng(seed)),
         partition_hypergraph(nets, 4, HypergraphOptions(), np.random.default_rng(seed)),
+        partition_hypergraph(nets, 5, HypergraphOptions("km1", mode="bisection"), np.random.default_rng(seed)),
     ]
     return [(one.labels.tolist(), one.tries) for one in found]
 
@@ -63,7 +64,7 @@ def test_the_result_is_the_same_in_a_forked_child(tmp_path):
         "status = os.waitpid(child, 0)[1]\n"
         "sys.exit(os.waitstatus_to_exitcode(status) or (0 if everything(1) == before else 4))\n"
     )
-    done = subprocess.run([sys.executable, str(script)], timeout=120, env={**os.environ, "PYTHONPATH": ROOT})
+    done = subprocess.run([sys.executable, str(script)], timeout=120, env={**os.environ, "PYTHONPATH": PATHS})
     assert done.returncode == 0
 
 
@@ -85,13 +86,14 @@ def test_nothing_is_printed(tmp_path):
         "            graph = Graph.from_sparse(upper + upper.T, weights)\n"
         "            partition_graph(graph, k, GraphOptions(partitioner), rng)\n"
         "        nets = Hypergraph.from_sparse(upper > 0.5, None, weights)\n"
-        "        partition_hypergraph(nets, k, HypergraphOptions(), rng)\n"
+        "        partition_hypergraph(nets, k, HypergraphOptions(mode='direct'), rng)\n"
+        "        partition_hypergraph(nets, k, HypergraphOptions(mode='bisection'), rng)\n"
     )
     done = subprocess.run(
         [sys.executable, str(script)],
         timeout=300,
         capture_output=True,
-        env={**os.environ, "PYTHONPATH": ROOT},
+        env={**os.environ, "PYTHONPATH": PATHS},
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

@@ -84,7 +84,7 @@ def test_improving_pairs_never_raises_the_cut(seed):
     table = dense(ensemble, True)
     limits = set_limits(ensemble.counts, K, 0.2)
     start = np.arange(40, dtype=np.int32) % K
-    found = improve_pairs(ensemble, EDGES, Partition(start, 0.0, 0.0, ()), 0.2, np.random.default_rng(seed))
+    found = improve_pairs(ensemble, EDGES, Partition(start, 0.0, 0.0, "start", ()), 0.2, np.random.default_rng(seed))
     assert found.cut == pytest.approx(slow_cut(table, found.labels)) and found.cut <= slow_cut(table, start)
     assert np.bincount(found.labels, ensemble.counts).max() <= limits.capacity + 1e-9
     for vertex in range(40):

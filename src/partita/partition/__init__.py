@@ -6,7 +6,7 @@ checked by its cut and balance, and small inputs are solved exactly.
 
 from partita.partition.blocks import Partition, Try
 from partita.partition.graph import Graph, GraphOptions, partition_graph
-from partita.partition.hypergraph import Hypergraph, HypergraphOptions, partition_hypergraph
+from partita.partition.hypergraph import Hypergraph, HypergraphOptions, NamedStart, partition_hypergraph
 from partita.partition.tables import improve_pairs, partition_members
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "GraphOptions",
     "Hypergraph",
     "HypergraphOptions",
+    "NamedStart",
     "Partition",
     "Try",
     "improve_pairs",

@@ -36,6 +36,8 @@ class Partition:
     """The objective, in the weights that were given."""
     balance: float
     """k times the heaviest block's share of all vertex weight: 1 is even."""
+    kept: str
+    """Name of the division that was kept, one of `tries`."""
     tries: tuple[Try, ...]
     """Every division that was compared, in the order of trying; the one kept is among them."""
     notes: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from partita.core.types import IntArray, frozen
 from partita.partition import exact
 from partita.partition.blocks import Limits, Partition, checked_blocks, pack, set_limits
 from partita.partition.edges import Graph
-from partita.partition.runs import GraphOptions, compared, notes_on
+from partita.partition.runs import ON_SAMPLE, GraphOptions, compared, notes_on, sample_note, sample_size
 
 __all__ = ["Graph", "GraphOptions", "partition_graph"]
 
@@ -36,7 +36,10 @@ def partition_graph(
         found = compared(graph, limits, options, rng, starts)
     best = min(found, key=lambda one: one.rank)
     tries = tuple(one.as_try() for one in found)
-    return Partition(frozen(best.labels), best.cut, best.balance, tries, limits.notes + notes_on(found, options))
+    notes = limits.notes + notes_on(found, options)
+    if best.name == ON_SAMPLE:
+        notes += (sample_note(graph.left or 0, sample_size(k)),)
+    return Partition(frozen(best.labels), best.cut, best.balance, best.name, tries, notes)
 
 
 def _best_of_all(graph: Graph, limits: Limits, rng: Generator) -> IntArray:

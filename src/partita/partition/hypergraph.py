@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -11,6 +11,7 @@ from scipy import sparse
 from partita.core.errors import ParameterError
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.partition import exact, native
+from partita.partition.bisection import bisect, divide
 from partita.partition.blocks import (
     SLACK,
     Found,
@@ -29,6 +30,13 @@ from partita.partition.improve import NetMover, blocks_of, improve
 from partita.partition.moves import Nets
 
 
+class NamedStart(NamedTuple):
+    """A division to improve, and its name in the record."""
+
+    name: str
+    labels: IntArray
+
+
 @dataclass(frozen=True, slots=True)
 class HypergraphOptions:
     """How to divide a hypergraph."""
@@ -39,9 +47,11 @@ class HypergraphOptions:
     """How far the heaviest block may exceed the mean, as a share of it."""
     tries: int = 1
     """How many runs are compared, each on its own shuffle of the vertices; 0 only with starts of the caller's."""
+    mode: Literal["direct", "bisection"] = "direct"
+    """"direct" makes the k blocks at once, "bisection" divides into two parts again and again; see `bisect`."""
 
     def __post_init__(self) -> None:
-        checked_options(self, {"objective": ("cut", "km1")}, least_tries=0)
+        checked_options(self, {"objective": ("cut", "km1"), "mode": ("direct", "bisection")}, least_tries=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +162,14 @@ class _Task:
         improve(NetMover(nets, blocks, float(graph.weights.sum())), self.limits, rng)
         return self.found(blocks.labels, name)
 
-    def run(self, rng: Generator) -> Found:
-        """One run of the partitioner on shuffled vertices, its answer made feasible and improved."""
+    def run(self, mode: Literal["direct", "bisection"], name: str, rng: Generator) -> Found:
+        """One run of the partitioner, its answer made feasible and improved."""
         graph, limits = self.graph, self.limits
         others = np.setdiff1d(np.arange(len(graph)), limits.heavy)
         labels = np.empty(len(graph), np.int32)
-        labels[others] = _native_labels(graph.only(others), limits.rest, self.objective, rng)
+        labels[others] = _native_labels(graph.only(others), limits.rest, self.objective, mode, rng)
         labels[limits.heavy] = np.arange(limits.rest.k, limits.k)
-        return self.improved(labels, "mtkahypar", rng)
+        return self.improved(labels, name, rng)
 
     def best_of_all(self, rng: Generator) -> IntArray:
         """The best division, by looking at all."""
@@ -173,44 +183,46 @@ class _Task:
         best = exact.best_division(table, costs, graph.vertex_weights, self.limits)
         return np.asarray(table[rng.choice(np.flatnonzero(best))], np.int32)
 
-    def compared(self, tries: int, starts: Sequence[IntArray], rng: Generator) -> list[Found]:
+    def compared(self, options: HypergraphOptions, starts: Sequence[NamedStart], rng: Generator) -> list[Found]:
         """The runs and the starts, improved; a packing too when none is within the capacity."""
-        found = [self.run(rng) for _ in range(tries)]
-        found += [self.improved(start, "start", rng) for start in starts]
+        found = [self.run(options.mode, f"{options.mode}, run {run + 1}", rng) for run in range(options.tries)]
+        found += [self.improved(labels, name, rng) for name, labels in starts]
         if all(one.excess > 0.0 for one in found):
             found.append(self.improved(pack_within(self.graph.vertex_weights, self.limits, rng), "packing", rng))
         return found
 
 
-def _native_labels(graph: Hypergraph, limits: Limits, objective: Literal["cut", "km1"], rng: Generator) -> IntArray:
-    """(n,) what the partitioner makes of the hypergraph, vertices shuffled."""
+def _native_labels(
+    graph: Hypergraph,
+    limits: Limits,
+    objective: Literal["cut", "km1"],
+    mode: Literal["direct", "bisection"],
+    rng: Generator,
+) -> IntArray:
+    """(n,) the blocks that the partitioner makes of the hypergraph, in whole weights."""
     if limits.k == 1:
         return np.zeros(len(graph), np.int32)
     if len(graph.weights) == 0:
         return pack(graph.vertex_weights, limits.k, rng)
-    order = rng.permutation(len(graph))
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    edges = [edge.tolist() for edge in np.split(place[graph.pins], graph.starts[1:-1])]
     weights = whole_weights(graph.weights, native.HYPERGRAPH_SUM // limits.k)
     most = int(native.HYPERGRAPH_SUM / (1.0 + limits.imbalance))  # the capacities of all blocks must add up too
     vertices = whole_weights(graph.vertex_weights, most)
     total = int(vertices.sum())
-    capacity = max(int(np.ceil((1.0 + limits.imbalance) * total / limits.k * (1.0 - SLACK))), -(-total // limits.k))
-    whole = native.WholeHypergraph(edges, weights, vertices[order])
-    labels = np.empty(len(graph), np.int32)
-    labels[order] = native.run_mtkahypar(whole, limits.k, capacity, objective)
-    return labels
+    capacity = max(int((1.0 + limits.imbalance) * total / limits.k * (1.0 + SLACK)), -(-total // limits.k))
+    whole = native.WholeHypergraph(graph.starts, graph.pins, weights, vertices)
+    if mode == "bisection":
+        return bisect(whole, limits.k, capacity, objective, rng)
+    return divide(whole, [capacity] * limits.k, objective, rng)
 
 
 def partition_hypergraph(
-    hypergraph: Hypergraph, k: int, options: HypergraphOptions, rng: Generator, starts: Sequence[IntArray] = ()
+    hypergraph: Hypergraph, k: int, options: HypergraphOptions, rng: Generator, starts: Sequence[NamedStart] = ()
 ) -> Partition:
     """Divide the vertices into k blocks of nearly equal weight so that few hyperedges, by weight, touch several.
 
-    Small hypergraphs are solved exactly. Others are given to Mt-KaHyPar in its deterministic mode, which ignores seeds,
-    vertices shuffled from ours; what it returns, and the starts of the caller's, are made feasible and improved by
-    single moves. The lowest objective among the divisions within the capacity (see `blocks.set_limits`) is kept.
+    Small hypergraphs are solved exactly. Others are given to Mt-KaHyPar in its deterministic mode. The blocks that it
+    returns, and the caller's starts, are made feasible and improved by single moves. The lowest objective among the
+    divisions within the capacity (see `blocks.set_limits`) is kept; `Partition.kept` is its name.
     """
     k = checked_blocks(k, len(hypergraph))
     limits = set_limits(hypergraph.vertex_weights, k, options.imbalance)
@@ -222,7 +234,7 @@ def partition_hypergraph(
     elif exact.few_divisions(len(hypergraph), k):
         found = [task.found(task.best_of_all(rng), "exact")]
     else:
-        found = task.compared(options.tries, starts, rng)
+        found = task.compared(options, starts, rng)
     best = min(found, key=lambda one: one.rank)
     tries = tuple(one.as_try() for one in found)
-    return Partition(frozen(best.labels), best.cut, best.balance, tries, limits.notes)
+    return Partition(frozen(best.labels), best.cut, best.balance, best.name, tries, limits.notes)

@@ -6,7 +6,7 @@ a forked child, makes every call as if it were the only one.
 
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Final, Literal, NamedTuple
@@ -114,27 +114,30 @@ def _stream(array: IntArray | None, count: int) -> Iterable[int]:
 class WholeHypergraph(NamedTuple):
     """A hypergraph with whole weights."""
 
-    edges: Sequence[Sequence[int]]
+    starts: IntArray
+    """(m + 1,) the pins of hyperedge e are `pins[starts[e]:starts[e + 1]]`."""
+    pins: IntArray
     weights: NDArray[np.int64]
     vertex_weights: NDArray[np.int64]
 
 
-def run_mtkahypar(graph: WholeHypergraph, k: int, capacity: int, objective: Literal["cut", "km1"]) -> IntArray:
-    """Mt-KaHyPar in its deterministic mode; every block may weigh `capacity`."""
+def run_mtkahypar(graph: WholeHypergraph, capacities: list[int], objective: Literal["cut", "km1"]) -> IntArray:
+    """Mt-KaHyPar in its deterministic mode; block b may weigh `capacities[b]`."""
     import mtkahypar
 
+    edges = [edge.tolist() for edge in np.split(graph.pins, graph.starts[1:-1])]
     with _lock:
         library = mtkahypar.initialize(HYPERGRAPH_THREADS, False)
         context = library.context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
         goal = mtkahypar.Objective.CUT if objective == "cut" else mtkahypar.Objective.KM1
-        context.set_partitioning_parameters(k, 0.05, goal)
-        context.set_individual_target_block_weights([capacity] * k)
+        context.set_partitioning_parameters(len(capacities), 0.05, goal)
+        context.set_individual_target_block_weights(capacities)
         context.logging = False
         native = library.create_hypergraph(
             context,
             len(graph.vertex_weights),
-            len(graph.edges),
-            graph.edges,
+            len(edges),
+            edges,
             graph.vertex_weights.tolist(),
             graph.weights.tolist(),
         )

@@ -29,6 +29,8 @@ RESCUES: Final = 5
 """METIS without two-hop matching never collapsed in the best of five runs."""
 SAMPLE, SAMPLE_PER_BLOCK = 2000, 40
 """How many vertices of its larger side are kept of a bipartite graph: enough to divide the other side."""
+ON_SAMPLE: Final = "sample"
+"""Name of a run on a sample."""
 FEWEST_PER_BLOCK: Final = 4
 """METIS wants so many vertices a block; with fewer it leaves most blocks empty and writes to the standard output."""
 
@@ -141,7 +143,7 @@ def _runs(graph: Graph, limits: Limits, options: GraphOptions) -> Iterator[Attem
     if not bipartite:
         return iter(metis[: options.tries] + kahip + metis)
     if (graph.left or 0) > 2 * sample_size(limits.k):
-        return iter([Attempt("sample", partial(run_sample, graph, limits))] * options.tries + kahip + metis)
+        return iter([Attempt(ON_SAMPLE, partial(run_sample, graph, limits))] * options.tries + kahip + metis)
     return iter(kahip[:1] + metis[: max(1, options.runs - 1)] + kahip + metis)
 
 
@@ -184,6 +186,18 @@ def _shuffled(graph: Graph, order: IntArray, most: int) -> native.WholeGraph:
 def sample_size(k: int) -> int:
     """How many vertices of the larger side divide the other well."""
     return max(SAMPLE, SAMPLE_PER_BLOCK * k)
+
+
+def sample_note(rows: int, size: int) -> str:
+    """Return the note on a bipartite graph whose smaller side was divided by a sample of its larger side.
+
+    >>> sample_note(20000, 2000)
+    'a sample of about 2000 of 20000 rows decided the blocks of the clusters; all rows were then assigned by them'
+    """
+    return (
+        f"a sample of about {size} of {rows} rows decided the blocks of the clusters; all rows were then "
+        "assigned by them"
+    )
 
 
 def run_sample(graph: Graph, limits: Limits, rng: Generator) -> IntArray:

@@ -21,7 +21,7 @@ from partita.partition.edges import Graph
 from partita.partition.graph import partition_graph
 from partita.partition.improve import LEAST, blocks_of, improve
 from partita.partition.moves import Blocks
-from partita.partition.runs import AGREEMENT, SAME, GraphOptions, agree, notes_on, sample_size
+from partita.partition.runs import AGREEMENT, SAME, GraphOptions, agree, notes_on, sample_note, sample_size
 from partita.partition.table_moves import Table, count_shares, put_row, table_losses, table_sweep
 
 MORE_TRIES: Final = 2
@@ -121,7 +121,10 @@ def partition_members(
         found.append(graph.improved(pack_within(graph.vertex_weights, limits, rng), limits, "packing", rng))
     best = min(found, key=lambda one: one.rank)
     tries = tuple(one.as_try() for one in found)
-    return Partition(frozen(best.labels), best.cut, best.balance, tries, limits.notes + notes_on(found, options))
+    notes = limits.notes + notes_on(found, options)
+    if best.name != "packing":
+        notes += (sample_note(len(ensemble), sample_size(k)),)
+    return Partition(frozen(best.labels), best.cut, best.balance, best.name, tries, notes)
 
 
 def bipartite(ensemble: Ensemble, edges: FloatArray, rows: IntArray, weights: FloatArray) -> Graph:
@@ -161,4 +164,4 @@ def improve_pairs(
     k = int(found.labels.max()) + 1
     limits = set_limits(ensemble.counts, k, imbalance)
     best = TableGraph(ensemble, edges, pairs=True).improved(found.labels, limits, "all pairs", rng)
-    return Partition(frozen(best.labels), best.cut, best.balance, (*found.tries, best.as_try()), found.notes)
+    return Partition(frozen(best.labels), best.cut, best.balance, best.name, (*found.tries, best.as_try()), found.notes)

@@ -16,7 +16,7 @@ from partita.core.types import FloatArray, IntArray
 from partita.datasets.base import Dataset
 from partita.datasets.synthetic import make_2d2k, make_8d5k, noise_labels
 from partita.experiments.exhibit import Claim, Exhibit, Paper, Row, Trial
-from partita.experiments.trials import best_by_anmi, fitted, seed_of, shuffled
+from partita.experiments.trials import PAPER_SETTINGS, best_by_anmi, fitted, seed_of, shuffled
 from partita.experiments.verdicts import above, at_least, not_below, pool_above, together
 from partita.generate.clusterers import get as clusterer
 from partita.generate.making import make_ensemble
@@ -70,7 +70,7 @@ def made(X: FloatArray, way: str, case: Case, rng: Generator, **params: Any) -> 
 
 def combined(ensemble: Ensemble, k: int, rng: Generator) -> dict[str, Consensus]:
     """The three consensus functions and the one of highest ANMI."""
-    results = {name: fitted(ensemble, name, k, rng) for name in THREE}
+    results = {name: fitted(ensemble, name, k, rng, **PAPER_SETTINGS.get(name, {})) for name in THREE}
     return results | {"supra": best_by_anmi(list(results.values()))}
 
 
@@ -178,7 +178,7 @@ YAHOO_REMARK: Final = (
 
 PENDIG_REMARK: Final = (
     "PENDIG: beyond 2000 objects our graphs keep the 20 strongest edges of each object, which may explain a better "
-    "clustering by all features than the printed one; beyond 5000 HGPA only compares base clusterings, evened out."
+    "clustering by all features than the printed one."
 )
 
 

@@ -15,7 +15,7 @@ from partita.core.types import MISSING, IntArray
 from partita.datasets.base import Dataset
 from partita.experiments.bases import kmeans_runs
 from partita.experiments.exhibit import Trial
-from partita.experiments.trials import fitted, seed_of, shuffled
+from partita.experiments.trials import PAPER_SETTINGS, fitted, seed_of, shuffled
 from partita.federated import Plan, simulate
 from partita.generate.hiding import hide
 from partita.metrics import micro_precision, misassignment
@@ -46,7 +46,7 @@ SAMPLED: Final[dict[str, Any]] = {"start": "random", "chains": 3, "burn_in": 100
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "mcla": {},
     "cspa": {},
-    "hgpa": {},
+    "hgpa": PAPER_SETTINGS["hgpa"],
     "mm": {"start": "random", "restarts": RESTARTS["mm"]},
     "qmi": {"start": "random", "restarts": RESTARTS["qmi"]},
     "bce-gibbs": SAMPLED,

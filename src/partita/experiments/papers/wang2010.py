@@ -16,7 +16,7 @@ from partita.core.types import BoolArray, IntArray
 from partita.datasets.base import Dataset
 from partita.experiments.bases import kmeans_runs
 from partita.experiments.exhibit import Claim, Exhibit, Paper, Row, Samples, Trial
-from partita.experiments.trials import fitted, shuffled
+from partita.experiments.trials import PAPER_SETTINGS, fitted, shuffled
 from partita.experiments.verdicts import UNMEASURED, Verdict, above, ranked, together
 from partita.metrics import f1
 
@@ -66,7 +66,9 @@ def accuracy(trial: Trial) -> Mapping[str, float]:
     base = [f1(column, held.classes) for column in held.train.labels.T]
     found = {"base best": max(base), "base": fmean(base)}
     for name in ("cspa", "hgpa", "mcla"):
-        found[name] = f1(fitted(held.train, name, held.k, trial.rng).labels, held.classes)
+        found[name] = f1(
+            fitted(held.train, name, held.k, trial.rng, **PAPER_SETTINGS.get(name, {})).labels, held.classes
+        )
     found["nbce-gibbs"] = f1(fitted(held.train, "nbce-gibbs", None, trial.rng, **SWEEPS).labels, held.classes)
     found["nbce-vb"] = f1(fitted(held.train, "nbce-vb", None, trial.rng).labels, held.classes)
     found["lwgp"] = f1(fitted(held.train, "lwgp", held.k, trial.rng).labels, held.classes)
