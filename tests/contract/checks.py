@@ -6,7 +6,7 @@ a new test: `test_methods.py` crosses the registry with this list.
 
 import dataclasses
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -333,6 +333,48 @@ def check_model_counts_the_training_labels(name: str, method: Method) -> None:
         assert not table[result.k :].any()
 
 
+def entries_of(detail, prefix=()):
+    """Every sequence in `detail` and in the mappings within it, by its path."""
+    found = {}
+    for key, value in detail.items():
+        if isinstance(value, Mapping):
+            found |= entries_of(value, (*prefix, key))
+        elif isinstance(value, (tuple, list, np.ndarray)):
+            found[(*prefix, key)] = np.asarray(value)
+    return found
+
+
+def per_cluster(name: str, ensemble, ks=(5, 6)) -> list[tuple[str, ...]]:
+    """The entries of `detail` with one value per cluster: their length is the number of clusters for every k."""
+    lengths = []
+    for k in ks:
+        result = run(name, ensemble, k)
+        entries = entries_of(result.detail)
+        lengths.append({path for path, values in entries.items() if len(values) == result.model.width})
+    return sorted(set.intersection(*lengths))
+
+
+def check_cluster_entries_follow_the_numbers(name: str, method: Method) -> None:
+    """Entries of `detail` with one value per cluster are in the order of the returned clusters, however numbered."""
+    ensemble = noisy(n=40, r=5, k=6, noise=0.15)
+    paths = per_cluster(name, ensemble)
+    result = run(name, ensemble, 5)
+    order = np.argsort(result.labels)[::-1]  # the last cluster appears first
+    others = {
+        "rows in another order": (run(name, ensemble.rows(order), 5), order),
+        "by size": (result.number_by_size(), slice(None)),
+        "after a reference": (result.match_to(result.k - 1 - result.labels), slice(None)),
+    }
+    for text, (other, rows) in others.items():
+        number = dict(zip(result.labels[rows].tolist(), other.labels.tolist(), strict=True))
+        if text == "after a reference":
+            assert number == {c: result.k - 1 - c for c in range(result.k)}
+        for path in paths:
+            before, after = entries_of(result.detail)[path], entries_of(other.detail)[path]
+            for c, new in number.items():
+                assert after[new] == pytest.approx(before[c]), (text, path)
+
+
 def check_draws(name: str, method: Method) -> None:
     """A sampler hands over its draws of all objects, whatever rows it worked on; others have none."""
     ensemble = sample(method)
@@ -470,6 +512,7 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_model_counts_the_training_labels, always),
     (check_gives_likelihood, lambda method: method.gives_likelihood),
     (check_gives_no_likelihood, lambda method: not method.gives_likelihood),
+    (check_cluster_entries_follow_the_numbers, always),
     (check_draws, always),
     (check_takes_soft, takes_soft),
     (check_hard_is_soft_with_one_hot_rows, lambda method: method.takes is SoftEnsemble),

@@ -22,7 +22,16 @@ from partita.core.prepare import Prepared
 from partita.core.recipe import Recipe
 from partita.core.showing import consensus_html
 from partita.core.soft import AnyEnsemble
-from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen, smallest_type
+from partita.core.types import (
+    MISSING,
+    FloatArray,
+    FrozenArrays,
+    FrozenDict,
+    IntArray,
+    PerCluster,
+    frozen,
+    smallest_type,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +81,8 @@ class Consensus(FrozenArrays):
     notes : tuple of str
         Remarks on the input and on the result. Each is a `Note` with a `code`; warnings are among them.
     detail : mapping
-        Further results of the method, described in docs/methods.md and in the pages of the methods.
+        Further results of the method, described in docs/methods.md and in the pages of the methods. Entries with one
+        value per cluster, such as "alpha" of `bce-vb`, are in the order of the cluster numbers.
     per_object : mapping of str to ndarray of shape (n,)
         Further numbers per object, such as "association" of `mcla`.
     trace : tuple of float
@@ -296,7 +306,8 @@ class Consensus(FrozenArrays):
         Returns
         -------
         Consensus
-            With labels, memberships, `second` and model renumbered.
+            With labels, memberships, `second`, model and the entries of `detail` that have one value per cluster
+            renumbered.
 
         Examples
         --------
@@ -334,6 +345,7 @@ class Consensus(FrozenArrays):
             if self.membership is None
             else np.ascontiguousarray(self.membership[:, order[: self.membership.shape[1]]]),
             model=None if self.model is None else self.model.in_order(order),
+            detail=renumber_detail(self.detail, order),
             candidate_labels=FrozenDict(
                 {
                     name: renumber(labels, order) if np.array_equal(labels, self.labels) else labels
@@ -479,6 +491,21 @@ def renumber(labels: IntArray, order: IntArray) -> IntArray:
     return frozen(number[labels])
 
 
+def renumber_detail(detail: Mapping[str, Any], order: IntArray) -> FrozenDict:
+    """Return `detail` for clusters in a new order: cluster `order[c]` has the number c. Only `PerCluster` changes.
+
+    >>> renumber_detail({"bound": -3.0, "alpha": PerCluster([0.1, 0.2])}, np.array([1, 0]))
+    {'bound': -3.0, 'alpha': (0.2, 0.1)}
+    """
+
+    def renumbered(value: Any) -> Any:
+        if isinstance(value, PerCluster):
+            return value.in_order(order)
+        return renumber_detail(value, order) if isinstance(value, FrozenDict) else value
+
+    return FrozenDict({name: renumbered(value) for name, value in detail.items()})
+
+
 def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     """A method's result for its own rows as the result for the user's objects."""
     width = int(result.labels.max(initial=0)) + 1
@@ -502,6 +529,7 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         membership=membership,
         confidence=confidence,
         model=model,
+        detail=renumber_detail(result.detail, order),
         per_object=FrozenDict(
             {name: frozen(prepared.expand(values, np.nan)) for name, values in result.per_object.items()}
         ),
