@@ -15,6 +15,7 @@ import pytest
 import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
+from partita.core.consensus import placed
 from partita.core.errors import MethodError, ParameterError
 from partita.core.method import Method
 from partita.federated.coordinate import Plan
@@ -312,6 +313,16 @@ def check_gives_likelihood(name: str, method: Method) -> None:
     halves = [result.log_likelihood(ensemble.rows(part)) for part in (slice(0, 70), slice(70, None))]
     assert whole == pytest.approx(sum(halves)) and np.isfinite(whole)
     assert 1 <= result.perplexity(ensemble) < max(ensemble.sizes)
+    assert result.model.likelihood_is_bound == method.likelihood_is_bound
+    exact = result.log_likelihood(ensemble, exact=True)
+    assert whole < exact if method.likelihood_is_bound else whole == exact
+    assert result.perplexity(ensemble, exact=True) <= result.perplexity(ensemble)
+    names = {"log likelihood", "perplexity"}
+    names = {f"{name} bound" for name in names} if method.likelihood_is_bound else names
+    detail = placed(result.model, ensemble).detail
+    assert {name for name in detail if "likelihood" in name or "perplexity" in name} == names
+    row = next(row for row in partita.methods() if row["name"] == name)
+    assert row["likelihood"] == ("bound" if method.likelihood_is_bound else "yes")
 
 
 def check_gives_no_likelihood(name: str, method: Method) -> None:

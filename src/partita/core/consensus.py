@@ -387,13 +387,34 @@ class Consensus(FrozenArrays):
         """
         return self._placing().predict_proba(table)
 
-    def log_likelihood(self, table: Any) -> float:
-        """Return the log-likelihood of the labels of new objects, for methods that model it; see `ColumnModel`."""
-        return self._placing().log_likelihood(table)
+    def log_likelihood(self, table: Any, exact: bool = False) -> float:
+        """Return the log-likelihood of the labels of new objects, for methods that model it.
 
-    def perplexity(self, table: Any) -> float:
-        """Return exp(-log-likelihood / number of known labels) of new objects; at least 1, lower is better."""
-        return self._placing().perplexity(table)
+        Parameters
+        ----------
+        table : Ensemble, SoftEnsemble, dataframe, array or nested list
+            Labels of the new objects, as in `predict`.
+        exact : bool, default False
+            The log-likelihood of `bce-vb` and `bce-gibbs` is a lower bound (`model.likelihood_is_bound`) unless
+            `exact=True`, which is possible for few clusters and clusterings; see `ColumnModel.log_likelihood`.
+
+        Examples
+        --------
+        >>> import partita
+        >>> result = partita.consensus([["a", 1], ["a", 1], ["b", 2], ["b", 2]], "bce-vb", 2, smoothing=0.5)
+        >>> result.model.likelihood_is_bound
+        True
+        >>> result.log_likelihood([["b", 1]]) < result.log_likelihood([["b", 1]], exact=True)
+        True
+        """
+        return self._placing().log_likelihood(table, exact)
+
+    def perplexity(self, table: Any, exact: bool = False) -> float:
+        """Return exp(-log-likelihood / number of known labels) of new objects; at least 1, lower is better.
+
+        Parameters as in `log_likelihood`; for `bce-vb` and `bce-gibbs` it is an upper bound unless `exact=True`.
+        """
+        return self._placing().perplexity(table, exact)
 
     def save(self, path: str | Path, include_ensemble: bool = False) -> None:
         """Write the whole result to one file, which `partita.load` reads.
@@ -551,11 +572,12 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     )
 
 
-def placed(model: ColumnModel, table: Any) -> Consensus:
+def placed(model: ColumnModel, table: Any, exact: bool = False) -> Consensus:
     """Predict labels, memberships and confidence of new objects; clusters keep the model's numbers.
 
     `detail` has the number of labels never seen in training, whether the model is approximate and, for models with
-    probabilities, the log-likelihood and the perplexity of the known labels.
+    probabilities, the log-likelihood and the perplexity of the known labels, or their bounds (see
+    `ColumnModel.log_likelihood` for `exact`).
     """
     rows, unseen = model.coded(table)
     found = model.assign(rows)
@@ -567,8 +589,8 @@ def placed(model: ColumnModel, table: Any) -> Consensus:
     if model.approximate:
         notes += (APPROXIMATE,)
     if found.log_chances is not None and found.known.any():
-        likelihood = model.likelihood(rows, found)
-        detail |= {"log likelihood": likelihood.total, "perplexity": likelihood.perplexity}
+        likelihood = model.likelihood(rows, found, exact)
+        detail |= likelihood.record
         notes += (likelihood.note,) if likelihood.note else ()
     return Consensus(
         found.labels,

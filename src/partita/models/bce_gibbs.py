@@ -131,5 +131,6 @@ METHOD = Method(
     predicts="memberships",
     by_estimate=True,
     gives_likelihood=True,
+    likelihood_is_bound=True,
     compresses=False,
 )

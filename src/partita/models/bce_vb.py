@@ -136,6 +136,7 @@ METHOD = Method(
     deterministic=False,
     predicts="memberships",
     gives_likelihood=True,
+    likelihood_is_bound=True,
     monotone="rises",
     splits=("rows", "columns"),
 )

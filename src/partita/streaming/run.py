@@ -225,7 +225,7 @@ class _Run:
             scores["anmi"] = anmi_of(
                 [from_cells(table) for table in agreement(totals, ready.model.offsets)], self.weights
             )
-            detail |= cost(told, totals, scores["anmi"])
+            detail |= cost(told, totals, scores["anmi"], ready.model.likelihood_is_bound)
             notes += told_of(totals)
         sizes = totals.sizes.astype(np.int64)
         reason = NO_COMPANY if ready.fit == "distinct" else NO_COMPANY_NEW
@@ -248,25 +248,26 @@ class _Run:
         )
 
 
-def cost(told: dict[str, Any], totals: Totals, anmi: float) -> dict[str, Any]:
+def cost(told: dict[str, Any], totals: Totals, anmi: float, is_bound: bool) -> dict[str, Any]:
     """What fitting a sample cost: how much better it explains the rows it was fitted to than the others.
 
     Log-likelihoods are those of a label, on average. A fit to all rows would explain all of them, on average over
     samples, at most as well as the sample's fit explains the sample, and at least as well as it explains the others;
-    so the difference bounds the loss.
+    so the difference bounds the loss. Where they are lower bounds of the log-likelihoods, their names say so.
     """
+    name = "log likelihood bound" if is_bound else "log likelihood"
     found: dict[str, Any] = {}
     if "sample anmi" in told:
         found |= {"anmi of the sample": told["sample anmi"], "anmi of all rows": anmi}
     likelihood, labels = float(totals.scalars[0]), float(totals.scalars[1])
     if "sample log likelihood" in told:
         inside, known = told["sample log likelihood"], told["sample labels"]
-        found["log likelihood a label, sample"] = inside / known
+        found[f"{name} a label, sample"] = inside / known
         if labels > known:
-            found["log likelihood a label, other rows"] = outside = (likelihood - inside) / (labels - known)
+            found[f"{name} a label, other rows"] = outside = (likelihood - inside) / (labels - known)
             found["cost of the sample, a label"] = inside / known - outside
     elif likelihood:
-        found["log likelihood"] = likelihood
+        found[name] = likelihood
     return found
 
 
