@@ -276,12 +276,18 @@ def check_predicts(name: str, method: Method) -> None:
 
 
 def check_places_soft_rows(name: str, method: Method) -> None:
-    """The memberships a soft ensemble was fitted on are placed where they were; labels are cluster numbers."""
+    """The memberships a soft ensemble was fitted on are placed where they were; labels are cluster numbers.
+
+    Samplers average memberships over draws and predict by estimates, within the tolerance of `check_predicts`.
+    """
     soft = noisy_soft()
+    tolerance = 0.2 if method.by_estimate and not method.compresses else 1e-8
     result = run(name, soft, 3)
     agreement = np.mean(result.predict(soft) == result.labels)
     assert agreement >= 0.75 if result.model.approximate else agreement == 1
-    assert method.predicts != "memberships" or np.allclose(result.predict_proba(soft), result.membership)
+    assert method.predicts != "memberships" or np.allclose(
+        result.predict_proba(soft), result.membership, atol=tolerance
+    )
     hard = soft.harden()
     assert np.array_equal(result.predict(hard.labels), result.predict(SoftEnsemble.from_hard(hard)))
 
