@@ -382,7 +382,7 @@ def test_names_are_quoted_for_the_shell(tmp_path, monkeypatch, capsys):
 
 
 def test_columns_of_a_result_are_still_to_be_dropped_when_the_check_is_off(tmp_path, monkeypatch, capsys):
-    result = partita.consensus(labels(), "mm", 3)
+    result = partita.consensus(labels(), "voting", 3)
     frame = pd.DataFrame(labels()).join(result.to_frame().drop(columns="id", errors="ignore"))
     with pytest.raises(CheckError, match=r"drop these columns; only if .* by coincidence, set allow='partita-output'"):
         partita.consensus(frame)

@@ -78,6 +78,7 @@ def _row(name: str, method: Method) -> dict[str, Any]:
         "k": "inferred" if method.chooses_k else "chosen",
         "random": not method.deterministic,
         "new objects": method.predicts,
+        "likelihood": ("bound" if method.likelihood_is_bound else "yes") if method.gives_likelihood else "no",
         "sites": ", ".join(method.splits) or "no",
         "cite": method.cite,
     }

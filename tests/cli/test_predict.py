@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import partita
 from partita.cli.main import app
 from partita.core.errors import FileError, PartitaError
-from tests.samples import noisy_labels
+from tests.samples import noisy, noisy_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::partita.core.errors.UnseenLabelWarning")
 COLUMNS = {"who", "consensus", "confidence", "second", "second_item_consensus"}
@@ -97,6 +97,21 @@ def test_new_objects_and_the_summary(place):
     plain = command("predict", "qmi.npz", "new.csv", "--id", "who", cwd=place)
     assert set(rows_of(plain.stdout)[0]) == COLUMNS and "perplexity" not in plain.stderr
     assert "approximate" not in plain.stderr
+
+
+def test_bounds_are_called_bounds(place, tmp_path):
+    """The likelihood of BCE is a lower bound in the summary, unless --exact is given."""
+    result = partita.consensus(noisy(n=30, r=4, k=3), "bce-vb", 3, smoothing=0.5)
+    partita.save_model(result, tmp_path / "bce.npz")
+    (tmp_path / "new.csv").write_text("c0,c1,c2,c3\n0,1,2,0\n1,1,,2\n")
+    said = []
+    for options in ((), ("--exact",)):
+        done = command("predict", "bce.npz", "new.csv", "--json", "-o", "out.csv", *options, cwd=tmp_path)
+        said.append((json.loads(done.stdout), done.stderr))
+    (bound, shown), (exact, exactly) = said
+    assert "log likelihood" not in bound and "log likelihood bound" not in exact
+    assert bound["log likelihood bound"] < exact["log likelihood"] and bound["perplexity bound"] > exact["perplexity"]
+    assert "log likelihood bound: -" in shown and "log likelihood: -" in exactly
 
 
 def test_json_and_files(place, tmp_path):

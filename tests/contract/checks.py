@@ -6,7 +6,7 @@ a new test: `test_methods.py` crosses the registry with this list.
 
 import dataclasses
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ import pytest
 import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
+from partita.core.consensus import placed
 from partita.core.errors import MethodError, ParameterError
 from partita.core.method import Method
 from partita.federated.coordinate import Plan
@@ -276,12 +277,18 @@ def check_predicts(name: str, method: Method) -> None:
 
 
 def check_places_soft_rows(name: str, method: Method) -> None:
-    """The memberships a soft ensemble was fitted on are placed where they were; labels are cluster numbers."""
+    """The memberships a soft ensemble was fitted on are placed where they were; labels are cluster numbers.
+
+    Samplers average memberships over draws and predict by estimates, within the tolerance of `check_predicts`.
+    """
     soft = noisy_soft()
+    tolerance = 0.2 if method.by_estimate and not method.compresses else 1e-8
     result = run(name, soft, 3)
     agreement = np.mean(result.predict(soft) == result.labels)
     assert agreement >= 0.75 if result.model.approximate else agreement == 1
-    assert method.predicts != "memberships" or np.allclose(result.predict_proba(soft), result.membership)
+    assert method.predicts != "memberships" or np.allclose(
+        result.predict_proba(soft), result.membership, atol=tolerance
+    )
     hard = soft.harden()
     assert np.array_equal(result.predict(hard.labels), result.predict(SoftEnsemble.from_hard(hard)))
 
@@ -313,6 +320,16 @@ def check_gives_likelihood(name: str, method: Method) -> None:
     halves = [result.log_likelihood(ensemble.rows(part)) for part in (slice(0, 70), slice(70, None))]
     assert whole == pytest.approx(sum(halves)) and np.isfinite(whole)
     assert 1 <= result.perplexity(ensemble) < max(ensemble.sizes)
+    assert result.model.likelihood_is_bound == method.likelihood_is_bound
+    exact = result.log_likelihood(ensemble, exact=True)
+    assert whole < exact if method.likelihood_is_bound else whole == exact
+    assert result.perplexity(ensemble, exact=True) <= result.perplexity(ensemble)
+    names = {"log likelihood", "perplexity"}
+    names = {f"{name} bound" for name in names} if method.likelihood_is_bound else names
+    detail = placed(result.model, ensemble).detail
+    assert {name for name in detail if "likelihood" in name or "perplexity" in name} == names
+    row = next(row for row in partita.methods() if row["name"] == name)
+    assert row["likelihood"] == ("bound" if method.likelihood_is_bound else "yes")
 
 
 def check_gives_no_likelihood(name: str, method: Method) -> None:
@@ -332,6 +349,48 @@ def check_model_counts_the_training_labels(name: str, method: Method) -> None:
             column = ensemble.labels[result.labels == cluster, j]
             assert np.array_equal(table[cluster], np.bincount(column[column >= 0], minlength=ensemble.sizes[j]))
         assert not table[result.k :].any()
+
+
+def entries_of(detail, prefix=()):
+    """Every sequence in `detail` and in the mappings within it, by its path."""
+    found = {}
+    for key, value in detail.items():
+        if isinstance(value, Mapping):
+            found |= entries_of(value, (*prefix, key))
+        elif isinstance(value, (tuple, list, np.ndarray)):
+            found[(*prefix, key)] = np.asarray(value)
+    return found
+
+
+def per_cluster(name: str, ensemble, ks=(5, 6)) -> list[tuple[str, ...]]:
+    """The entries of `detail` with one value per cluster: their length is the number of clusters for every k."""
+    lengths = []
+    for k in ks:
+        result = run(name, ensemble, k)
+        entries = entries_of(result.detail)
+        lengths.append({path for path, values in entries.items() if len(values) == result.model.width})
+    return sorted(set.intersection(*lengths))
+
+
+def check_cluster_entries_follow_the_numbers(name: str, method: Method) -> None:
+    """Entries of `detail` with one value per cluster are in the order of the returned clusters, however numbered."""
+    ensemble = noisy(n=40, r=5, k=6, noise=0.15)
+    paths = per_cluster(name, ensemble)
+    result = run(name, ensemble, 5)
+    order = np.argsort(result.labels)[::-1]  # the last cluster appears first
+    others = {
+        "rows in another order": (run(name, ensemble.rows(order), 5), order),
+        "by size": (result.number_by_size(), slice(None)),
+        "after a reference": (result.match_to(result.k - 1 - result.labels), slice(None)),
+    }
+    for text, (other, rows) in others.items():
+        number = dict(zip(result.labels[rows].tolist(), other.labels.tolist(), strict=True))
+        if text == "after a reference":
+            assert number == {c: result.k - 1 - c for c in range(result.k)}
+        for path in paths:
+            before, after = entries_of(result.detail)[path], entries_of(other.detail)[path]
+            for c, new in number.items():
+                assert after[new] == pytest.approx(before[c]), (text, path)
 
 
 def check_draws(name: str, method: Method) -> None:
@@ -472,6 +531,7 @@ CHECKS: list[tuple[Callable[[str, Method], None], Callable[[Method], bool]]] = [
     (check_model_counts_the_training_labels, always),
     (check_gives_likelihood, lambda method: method.gives_likelihood),
     (check_gives_no_likelihood, lambda method: not method.gives_likelihood),
+    (check_cluster_entries_follow_the_numbers, always),
     (check_draws, always),
     (check_takes_soft, takes_soft),
     (check_hard_is_soft_with_one_hot_rows, lambda method: method.takes is SoftEnsemble),

@@ -208,7 +208,18 @@ def test_methods_are_listed():
     rows = partita.methods()
     assert {"voting", "qmi"} <= {row["name"] for row in rows}
     for row in rows:
-        keys = {"name", "summary", "takes", "missing labels", "k", "random", "new objects", "sites", "cite"}
+        keys = {
+            "name",
+            "summary",
+            "takes",
+            "missing labels",
+            "k",
+            "random",
+            "new objects",
+            "likelihood",
+            "sites",
+            "cite",
+        }
         assert set(row) == keys and set(row["sites"].split(", ")) <= {"rows", "columns", "no"}
         assert row["k"] in ("inferred", "chosen")
         assert row["new objects"] in ("memberships", "labels", "approximate")

@@ -15,7 +15,7 @@ import partita
 from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.counting import unit_weights
-from partita.core.dirichlet import Bce, Inner, add_sums, infer, leaning_gamma
+from partita.core.dirichlet import Bce, Inner, add_sums, expect, infer, leaning_gamma
 from partita.core.errors import ParameterError
 from partita.core.prepare import prepare
 from partita.core.threads import thread_limit
@@ -273,7 +273,7 @@ def test_one_cluster_makes_the_bound_exact():
 
 
 @steady
-@given(seeds, st.integers(1, 6), st.booleans(), st.booleans(), st.sampled_from([0.01, 0.2, 1.0, 30.0]))
+@given(seeds, st.integers(1, 6), st.booleans(), st.booleans(), st.sampled_from([1e-4, 0.01, 0.2, 1.0, 30.0]))
 def test_bound_never_falls(seed, k, soft, learn, alpha):
     ensemble, rng = table(seed, soft=soft, n=20)
     labels = rng.integers(0, k, len(ensemble)).astype(np.int32)
@@ -428,6 +428,86 @@ def test_result_tells_what_it_found():
     assert kept.detail["alpha"] == (0.5,) * 4
     short = partita.consensus(labels, "bce-vb", 4, max_iter=2)
     assert short.converged is False and any("max_iter" in note for note in short.notes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_alpha_is_in_the_order_of_the_clusters(seed):
+    """At the solution the derivative of the bound by alpha is 0, given the memberships: nearly so for the alpha in the
+    order of the memberships, and not for any other order."""
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation(np.repeat(np.arange(4), [60, 25, 10, 5]))
+    flips = rng.random((100, 8)) < 0.3
+    ensemble = Ensemble.from_labels(np.where(flips, rng.integers(4, size=(100, 8)), truth[:, None]), transpose=False)
+    result = partita.consensus(ensemble, "bce-vb", 4, tol=1e-13, inner_tol=1e-9, max_iter=3000, seed=seed)
+    alpha = np.array(result.detail["alpha"])
+    assert np.ptp(alpha) > 0.01 and (alpha > LOWEST).all()
+    gamma = result.membership * (alpha.sum() + 8)
+    pulls = (exact_digamma(gamma) - exact_digamma(gamma.sum(axis=1, keepdims=True))).mean(axis=0)
+
+    def steepness(order):
+        return np.abs((exact_digamma(alpha.sum()) - exact_digamma(alpha[order]) + pulls) * alpha[order]).max()
+
+    orders = [np.array(order) for order in itertools.permutations(range(4))]
+    best = sorted(orders, key=steepness)[:2]
+    assert best[0].tolist() == [0, 1, 2, 3] and steepness(best[0]) < 0.02 < steepness(best[1])
+    assert np.array_equal(alpha, result.model.bias)
+
+
+def test_renumbering_permutes_alpha(tmp_path):
+    labels, _ = noisy_labels(n=80, k=4, noise=0.4)
+    result = partita.consensus(labels, "bce-vb", 4)
+    result.save(tmp_path / "result.partita")
+    for one in (result, partita.load(tmp_path / "result.partita")):
+        for renumbered in (one.number_by_size(), one.match_to(3 - one.labels)):
+            assert renumbered.detail["alpha"] == tuple(renumbered.model.bias.tolist())
+        assert one.match_to(3 - one.labels).detail["alpha"] == result.detail["alpha"][::-1]
+
+
+def test_polishing_keeps_alpha_with_its_cluster():
+    """Numbers of clusters change where polishing moves the first objects of the table."""
+    changed = 0
+    for seed in range(40):
+        labels, _ = noisy_labels(n=40, r=5, k=4, noise=0.45, seed=seed)
+        plain = partita.consensus(labels, "bce-vb", 4, max_iter=30)
+        polished = partita.polish(labels, plain)
+        kept = polished.detail["before polish"]["alpha"]
+        pairs = np.zeros((4, 4))
+        np.add.at(pairs, (plain.labels, polished.labels), 1)
+        number = pairs.argmax(axis=1)  # most objects stay in their cluster
+        if len(set(number.tolist())) == 4:
+            changed += not np.array_equal(number, np.arange(4))
+            assert [kept[c] for c in number] == list(plain.detail["alpha"])
+    assert changed >= 3
+
+
+def test_a_noise_free_table_reaches_a_small_alpha():
+    """-137.98 with the floor 0.01, -132.07 with 1e-4; above the log-likelihood -120 log 3 no bound can be."""
+    assert LOWEST == 1e-4
+    table = np.stack([np.arange(120) % 3] * 8, axis=1)
+    result = partita.consensus(Ensemble.from_labels(table, transpose=False), "bce-vb", 3)
+    assert -132.441 <= result.detail["bound"] < -120 * math.log(3)
+    assert max(result.detail["alpha"]) < 0.001
+
+
+def test_labels_that_only_clusters_of_tiny_gamma_give():
+    """psi(1e-4) is -10^4: the mass of such a label underflows, and its phi comes from logarithms. Against the loops."""
+    log_probs = np.log([[1.0, 1e-320, 1e-320], [1e-320, 0.7, 0.3], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5]])
+    log_probs[log_probs < -700] = -1e8
+    alpha, weights = np.full(3, LOWEST), np.array([2e-5, 2 - 2e-5])
+    ensemble = Ensemble.from_labels([[0, 0], [1, 1], [1, None], [0, None]], weights=weights)
+    beta = [np.exp(log_probs[:2].T), np.exp(log_probs[2:].T)]
+    for part in (ensemble, SoftEnsemble.from_hard(ensemble)):
+        start = np.array([[1e-4, 2.0, 1e-4]] * 3 + [[1e-4, 1.9, 1e-4]])
+        for most in (1, 2):
+            gamma, bounds = start.copy(), np.empty(4)
+            sums = expect(Bce(alpha, log_probs), part, weights, gamma, bounds, Inner(0.0, most))
+            for i in range(4):
+                known = known_labels(ensemble, i)
+                slow, phi = slow_row(alpha, beta, start[i], known, 0.0, most)
+                assert np.allclose(gamma[i], slow, rtol=1e-10, atol=1e-16)
+                assert bounds[i] == pytest.approx(slow_bound(alpha, beta, slow, phi, known), rel=1e-9)
+            assert np.isfinite(bounds).all() and sums.labels.sum() == pytest.approx(2 * weights[1] + 4 * weights[0])
+        assert gamma[0, 0] == pytest.approx(LOWEST + 2e-5) and gamma[3, 0] == pytest.approx(LOWEST + 2e-5)
 
 
 @pytest.mark.parametrize(("noise", "least"), [(0.25, 0.985), (0.5, 0.85)])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import polygamma
 
 import partita
-from partita import Ensemble
+from partita import Ensemble, SoftEnsemble
 from partita.core.counting import unit_weights
 from partita.core.prepare import prepare
 from partita.kernels.gammas import trigamma
@@ -63,6 +63,121 @@ def test_sweeps_are_those_of_a_double_loop(prior, order, weighted):
         assert entropy == pytest.approx(-(ensemble.counts[:, None] * gamma * np.log(gamma)).sum())
         for kept, anew in zip(moments, moments_of(ensemble, gamma), strict=True):
             assert np.allclose(kept, anew, atol=1e-10)
+
+
+def slow_soft_row(ensemble, gamma, i, hyper, order):
+    """(K,) the chances of one object of row i given all others, object by object; every count from scratch."""
+    times = np.repeat(np.arange(len(ensemble)), ensemble.counts.astype(int))
+    others = np.delete(times, int(np.flatnonzero(times == i)[0]))
+    scores = np.zeros(gamma.shape[1])
+    for c in range(gamma.shape[1]):
+        lonely = np.full((len(times), 1), -1)  # the prior alone: no label is known
+        place = int(np.flatnonzero(times == i)[0])
+        scores[c] = math.log(slow.collapsed_row(lonely, [1.0], [1], gamma[times], place, hyper, order)[c])
+        for j, weight, shares in slow.known_labels(ensemble, i):
+            block = ensemble.block(j)
+            known = [gamma[o, c] for o in others if block[o].any()]
+            scores[c] -= gain(len(block[0]) * hyper.beta, weight, weight, known, [1.0] * len(known), order)
+            for label, share in shares:
+                held = [float(block[o, label]) for o in others]
+                scores[c] += gain(hyper.beta, weight, weight * share, [gamma[o, c] for o in others], held, order)
+    found = np.exp(scores - scores.max())
+    return found / found.sum()
+
+
+def gain(prior, weight, step, chances, shares, order):
+    """E [ln Gamma(X + step) - ln Gamma(X)], X = prior + weight times the sum of shares of those that are there."""
+    x = prior + weight * sum(p * s for p, s in zip(chances, shares, strict=True))
+    variance = weight**2 * sum(p * (1 - p) * s**2 for p, s in zip(chances, shares, strict=True))
+    bend = float(polygamma(1, x + step) - polygamma(1, x)) if order == 2 else 0.0
+    return math.lgamma(x + step) - math.lgamma(x) + variance / 2 * bend
+
+
+@priors
+@orders
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sweeps_of_memberships_are_those_of_a_double_loop(prior, order, weighted):
+    ensemble, rng = slow.random_table(1, n=7, r=3, missing=0.3, weighted=weighted, soft=True)
+    hyper = Hyper(prior, 3, 1.4, 0.35)
+    gamma = rng.dirichlet(np.ones(3), len(ensemble))
+    expected = gamma.copy()
+    moments = moments_of(ensemble, gamma)
+    for _ in range(2):
+        before = gamma.copy()
+        moved, entropy = sweep(ensemble, gamma, np.ones(3), moments, hyper, order)
+        for i in range(len(ensemble)):
+            expected[i] = slow_soft_row(ensemble, expected, i, hyper, order)
+        assert np.allclose(gamma, expected, atol=1e-10)
+    assert moved == pytest.approx((ensemble.counts[:, None] * abs(gamma - before)).sum())
+    assert entropy == pytest.approx(-(ensemble.counts[:, None] * gamma * np.log(gamma)).sum())
+    for kept, anew in zip(moments, moments_of(ensemble, gamma), strict=True):
+        assert np.allclose(kept, anew, atol=1e-10)
+
+
+@priors
+@orders
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_hot_rows_sweep_as_labels(prior, order, weighted):
+    """The kernels of memberships themselves, to rounding; `fit` takes one-hot rows for labels."""
+    hard, rng = slow.random_table(3, n=9, r=4, missing=0.3, weighted=weighted)
+    copies = np.array([1.0, 1.0, 3.0]) if prior == "fsd" else np.ones(3)
+    first = rng.dirichlet(np.ones(3), len(hard))
+    found = []
+    for ensemble in (hard, SoftEnsemble.from_hard(hard)):
+        gamma = first.copy()
+        for _ in range(3):
+            moments = moments_of(ensemble, gamma)
+            moved = sweep(ensemble, gamma, copies, moments, Hyper(prior, 5, 0.8, 0.4), order)
+        found.append((gamma, moved, present(ensemble, gamma, copies, moments)))
+    assert np.allclose(found[0][0], found[1][0], atol=1e-10) and found[0][1] == pytest.approx(found[1][1], rel=1e-8)
+    for one, other in zip(found[0][2][:4], found[1][2][:4], strict=True):
+        assert np.allclose(one.counts, other.counts) and np.allclose(one.weights, other.weights)
+
+
+@priors
+@pytest.mark.parametrize("compress", [True, False])
+def test_one_hot_rows_give_exactly_the_result_of_labels(prior, compress):
+    hard = noisy(n=60, r=6, k=3, noise=0.3, missing=0.15)
+    results = [
+        partita.consensus(table, "nbce-cvb", prior=prior, compress=compress)
+        for table in (hard, SoftEnsemble.from_hard(hard))
+    ]
+    for name in ("labels", "membership", "trace"):
+        assert np.array_equal(getattr(results[0], name), getattr(results[1], name), equal_nan=True)
+    assert results[0].detail == results[1].detail
+    assert np.array_equal(results[0].model.stacked, results[1].model.stacked)
+
+
+def test_columns_that_are_alike_share_memberships_evenly():
+    """Under fsd one column of three copies is three columns of one."""
+    ensemble, rng = slow.random_table(4, n=8, soft=True)
+    first = rng.dirichlet(np.ones(2), 8)
+    wide = np.column_stack([first[:, 0], *[first[:, 1] / 3] * 3])
+    hyper = Hyper("fsd", 4, 1.2, 0.3)
+    for gamma, copies in ((first, np.array([1.0, 3.0])), (wide, np.ones(4))):
+        one = gamma.copy()
+        sweep(ensemble, one, copies, moments_of(ensemble, gamma), hyper, 2)
+        if len(copies) == 2:
+            narrow = one
+    assert np.allclose(narrow[:, 0], one[:, 0], atol=1e-10) and np.allclose(narrow[:, 1], one[:, 1:].sum(axis=1))
+
+
+@priors
+def test_memberships_say_more_than_their_hardest_labels(prior):
+    """Clear labels in half of the cells and even ones in the others: planted clusters come out."""
+    rng = np.random.default_rng(0)
+    truth = rng.permutation(np.arange(90) % 3)
+    blocks = []
+    for _ in range(8):
+        sure = rng.random(90) < 0.5
+        block = np.where(sure[:, None], 0.94 * np.eye(3)[truth] + 0.02, 1 / 3 + 0.01 * rng.random((90, 3)))
+        block /= block.sum(axis=1, keepdims=True)
+        block[rng.random(90) < 0.1] = np.nan
+        blocks.append(block)
+    soft = SoftEnsemble.from_memberships([*blocks, truth], weights=[1] * 8 + [0.5])
+    result = partita.consensus(soft, "nbce-cvb", prior=prior)
+    assert result.k >= 3 and partita.evaluate(result, truth=truth)["nmi"] > 0.9
+    assert np.array_equal(result.predict(soft), result.labels) and np.isfinite(result.trace).all()
 
 
 @priors

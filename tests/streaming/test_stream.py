@@ -234,6 +234,21 @@ def test_what_a_sample_costs_is_told(cut):
     assert same_partition(found.labels[inside], central.labels)
 
 
+def test_alpha_of_a_fit_to_a_sample_follows_the_clusters_of_the_stream():
+    """Clusters are numbered by the first block; those of the fit are numbered by the sample."""
+    differ = 0
+    for seed in range(4):
+        labels, _ = noisy_labels(n=N, r=6, k=K, noise=0.3, seed=seed)
+        how = Streaming(fit="sample", sample=300)
+        found = partita.stream(labels, None, "bce-vb", K, how=how, seed=seed)
+        inside = running.sample_places(N, 300, seed)
+        fitted = partita.consensus(labels[inside], "bce-vb", K, seed=seed)
+        assert found.detail["alpha"] == found.model.bias.tolist()
+        assert sorted(found.detail["alpha"]) == pytest.approx(sorted(fitted.detail["alpha"]), rel=1e-9)
+        differ += found.detail["alpha"] != list(fitted.detail["alpha"])
+    assert differ
+
+
 def test_too_many_different_rows_lead_to_a_sample():
     labels, _ = noisy_labels(n=N, r=6, k=K, noise=0.3)
     few = partita.stream(labels, None, "mm", K, how=Streaming(most=50, sample=300))

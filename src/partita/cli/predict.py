@@ -27,6 +27,14 @@ def predict(
     strict: options.Strict = False,
     input_format: options.InputFormat = None,
     membership: options.Membership = True,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="Compute the log-likelihood of bce-vb and bce-gibbs instead of its lower bound; for few clusters and "
+            "clusterings.",
+        ),
+    ] = False,
     output_format: options.OutputFormat = None,
     key_added: placing.KeyAdded = None,
     overwrite: placing.Overwrite = False,
@@ -38,8 +46,8 @@ def predict(
 
     Columns are matched by name, or by position in a file without names. Labels that did not occur in training count as
     missing, and so do the values that meant missing in training, unless --missing is given. The output is that of
-    `partita run`. The summary has log-likelihood and perplexity if the model has probabilities, and a note if the model
-    is approximate.
+    `partita run`. The summary has log-likelihood and perplexity if the model has probabilities (named as bounds if they
+    are, see --exact), and a note if the model is approximate.
     """
     from partita import io
     from partita.core.checks import ALL, PARTITA_OUTPUT
@@ -57,7 +65,7 @@ def predict(
     # New objects may be few, in one cluster, and have columns that the model does not use.
     wanted = replace(wanted, transpose=bool(transpose), allow=(ALL - {PARTITA_OUTPUT}) | set(wanted.allow))
     with options.working(threads, quiet):
-        result = placed(fitted, io.read(labels, wanted))
+        result = placed(fitted, io.read(labels, wanted), exact)
     place.check_table(len(result), fitted.names)
     place.write(result, None, membership)
     _report(result, fitted, to_file=output != "-", as_json=as_json, quiet=quiet)
@@ -85,7 +93,9 @@ def _report(result: "Consensus", model: "ColumnModel", *, to_file: bool, as_json
         "labels never seen",
         "mean confidence",
         "log likelihood",
+        "log likelihood bound",
         "perplexity",
+        "perplexity bound",
     ):
         if name in said:
             typer.echo(f"{name}: {shown(said[name])}", err=True)

@@ -192,7 +192,10 @@ def report(result: "Streamed", as_json: bool, quiet: bool) -> None:
     typer.echo(f"{result!r}\n", err=True)
     show(stream_table(result), err=True)
     typer.echo("", err=True)
-    for name in ("anmi of the sample", "log likelihood a label, sample", "log likelihood a label, other rows"):
+    likelihoods = [
+        f"log likelihood{bound} a label, {rows}" for bound in ("", " bound") for rows in ("sample", "other rows")
+    ]
+    for name in ("anmi of the sample", *likelihoods):
         if name in result.detail:
             typer.echo(f"{name}: {shown(result.detail[name])}", err=True)
     if "cost of the sample, a label" in result.detail:

@@ -23,7 +23,16 @@ from partita.core.recipe import Recipe
 from partita.core.showing import consensus_html
 from partita.core.soft import AnyEnsemble
 from partita.core.suggest import RESULT, did_you_mean
-from partita.core.types import MISSING, FloatArray, FrozenArrays, FrozenDict, IntArray, frozen, smallest_type
+from partita.core.types import (
+    MISSING,
+    FloatArray,
+    FrozenArrays,
+    FrozenDict,
+    IntArray,
+    PerCluster,
+    frozen,
+    smallest_type,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +82,8 @@ class Consensus(FrozenArrays):
     notes : tuple of str
         Remarks on the input and on the result. Each is a `Note` with a `code`; warnings are among them.
     detail : mapping
-        Further results of the method, described in docs/methods.md and in the pages of the methods.
+        Further results of the method, described in docs/methods.md and in the pages of the methods. Entries with one
+        value per cluster, such as "alpha" of `bce-vb`, are in the order of the cluster numbers.
     per_object : mapping of str to ndarray of shape (n,)
         Further numbers per object, such as "association" of `mcla`.
     trace : tuple of float
@@ -307,7 +317,8 @@ class Consensus(FrozenArrays):
         Returns
         -------
         Consensus
-            With labels, memberships, `second` and model renumbered.
+            With labels, memberships, `second`, model and the entries of `detail` that have one value per cluster
+            renumbered.
 
         Examples
         --------
@@ -346,6 +357,7 @@ class Consensus(FrozenArrays):
             if self.membership is None
             else np.ascontiguousarray(self.membership[:, order[: self.membership.shape[1]]]),
             model=None if self.model is None else self.model.in_order(order),
+            detail=renumber_detail(self.detail, order),
             candidate_labels=FrozenDict(
                 {
                     name: renumber(labels, order) if np.array_equal(labels, self.labels) else labels
@@ -387,13 +399,34 @@ class Consensus(FrozenArrays):
         """
         return self._placing().predict_proba(table)
 
-    def log_likelihood(self, table: Any) -> float:
-        """Return the log-likelihood of the labels of new objects, for methods that model it; see `ColumnModel`."""
-        return self._placing().log_likelihood(table)
+    def log_likelihood(self, table: Any, exact: bool = False) -> float:
+        """Return the log-likelihood of the labels of new objects, for methods that model it.
 
-    def perplexity(self, table: Any) -> float:
-        """Return exp(-log-likelihood / number of known labels) of new objects; at least 1, lower is better."""
-        return self._placing().perplexity(table)
+        Parameters
+        ----------
+        table : Ensemble, SoftEnsemble, dataframe, array or nested list
+            Labels of the new objects, as in `predict`.
+        exact : bool, default False
+            The log-likelihood of `bce-vb` and `bce-gibbs` is a lower bound (`model.likelihood_is_bound`) unless
+            `exact=True`, which is possible for few clusters and clusterings; see `ColumnModel.log_likelihood`.
+
+        Examples
+        --------
+        >>> import partita
+        >>> result = partita.consensus([["a", 1], ["a", 1], ["b", 2], ["b", 2]], "bce-vb", 2, smoothing=0.5)
+        >>> result.model.likelihood_is_bound
+        True
+        >>> result.log_likelihood([["b", 1]]) < result.log_likelihood([["b", 1]], exact=True)
+        True
+        """
+        return self._placing().log_likelihood(table, exact)
+
+    def perplexity(self, table: Any, exact: bool = False) -> float:
+        """Return exp(-log-likelihood / number of known labels) of new objects; at least 1, lower is better.
+
+        Parameters as in `log_likelihood`; for `bce-vb` and `bce-gibbs` it is an upper bound unless `exact=True`.
+        """
+        return self._placing().perplexity(table, exact)
 
     def save(self, path: str | Path, include_ensemble: bool = False) -> None:
         """Write the whole result to one file, which `partita.load` reads.
@@ -491,6 +524,21 @@ def renumber(labels: IntArray, order: IntArray) -> IntArray:
     return frozen(number[labels])
 
 
+def renumber_detail(detail: Mapping[str, Any], order: IntArray) -> FrozenDict:
+    """Return `detail` for clusters in a new order: cluster `order[c]` has the number c. Only `PerCluster` changes.
+
+    >>> renumber_detail({"bound": -3.0, "alpha": PerCluster([0.1, 0.2])}, np.array([1, 0]))
+    {'bound': -3.0, 'alpha': (0.2, 0.1)}
+    """
+
+    def renumbered(value: Any) -> Any:
+        if isinstance(value, PerCluster):
+            return value.in_order(order)
+        return renumber_detail(value, order) if isinstance(value, FrozenDict) else value
+
+    return FrozenDict({name: renumbered(value) for name, value in detail.items()})
+
+
 def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     """A method's result for its own rows as the result for the user's objects."""
     width = int(result.labels.max(initial=0)) + 1
@@ -514,6 +562,7 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
         membership=membership,
         confidence=confidence,
         model=model,
+        detail=renumber_detail(result.detail, order),
         per_object=FrozenDict(
             {name: frozen(prepared.expand(values, np.nan)) for name, values in result.per_object.items()}
         ),
@@ -535,11 +584,12 @@ def restore(result: Consensus, prepared: Prepared, ensemble: Any) -> Consensus:
     )
 
 
-def placed(model: ColumnModel, table: Any) -> Consensus:
+def placed(model: ColumnModel, table: Any, exact: bool = False) -> Consensus:
     """Predict labels, memberships and confidence of new objects; clusters keep the model's numbers.
 
     `detail` has the number of labels never seen in training, whether the model is approximate and, for models with
-    probabilities, the log-likelihood and the perplexity of the known labels.
+    probabilities, the log-likelihood and the perplexity of the known labels, or their bounds (see
+    `ColumnModel.log_likelihood` for `exact`).
     """
     rows, unseen = model.coded(table)
     found = model.assign(rows)
@@ -551,8 +601,8 @@ def placed(model: ColumnModel, table: Any) -> Consensus:
     if model.approximate:
         notes += (APPROXIMATE,)
     if found.log_chances is not None and found.known.any():
-        likelihood = model.likelihood(rows, found)
-        detail |= {"log likelihood": likelihood.total, "perplexity": likelihood.perplexity}
+        likelihood = model.likelihood(rows, found, exact)
+        detail |= likelihood.record
         notes += (likelihood.note,) if likelihood.note else ()
     return Consensus(
         found.labels,

@@ -3,17 +3,26 @@
 The fit (`models.bce`) and the placing of new rows (`core.links`) share it. See `models.bce` for the story.
 """
 
+import math
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from partita.core.counting import assigned, label_columns
+from partita.core.errors import ParameterError
+from partita.core.memory import check_memory
+from partita.core.sampling import collapsed
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import FloatArray, IntArray, sealed
+from partita.core.types import BoolArray, FloatArray, IntArray, sealed
 from partita.kernels.dirichlet import infer_memberships, infer_rows
+from partita.kernels.scores import IMPOSSIBLE
+from partita.kernels.urn import fill_counts, urn_rows
 
 ROWS: Final = 1 << 11
 """Rows worth a call of the compiled pass."""
@@ -65,6 +74,82 @@ def infer(params: Bce, rows: AnyEnsemble, weights: FloatArray, inner: Inner = SE
     better = others > bounds
     gamma[better], bounds[better] = other[better], others[better]
     return gamma, bounds
+
+
+MAX_COUNT_VECTORS: Final = 1_000_000
+"""Largest number of count vectors for which the exact likelihood is computed, see `exact_log_probs`."""
+EXACT_ROWS: Final = 64
+"""Rows per call of the exact likelihood."""
+
+
+class CountVectors(NamedTuple):
+    """All counts of labels in k clusters, see `kernels.urn`."""
+
+    counts: NDArray[np.int16]  # (vectors, k - 1)
+    below: NDArray[np.int32]  # (vectors, k - 1)
+    starts: NDArray[np.int64]
+
+
+def exact_log_probs(params: Bce, rows: AnyEnsemble, weights: FloatArray) -> FloatArray:
+    """(n,) log-probabilities of rows, the shares of every object integrated out.
+
+    p(y_i) = sum over z of p(z) prod_j beta_{z_j, j}(y_ij), where p(z) depends only on the counts of the clusters in z:
+    of m known labels and k clusters there are (m + k - 1 choose k - 1) count vectors, at most `MAX_COUNT_VECTORS`. The
+    time per unique row is proportional to m k times that number. A row of memberships has the factor
+    exp(sum_l s_ij(l) log beta_hj(l)) for a label, as in the bound. The model has no weights of clusterings: a label of
+    weight w is no w labels, so that unequal weights are refused.
+    """
+    k = len(params.alpha)
+    odd = [j for j, weight in enumerate(weights.tolist()) if weight > 0 and not math.isclose(weight, 1, rel_tol=1e-9)]
+    if odd:
+        raise ParameterError(
+            f"exact=True needs clusterings of equal weight, but {rows.names[odd[0]]!r} has the weight "
+            f"{weights[odd[0]]:.4g} (1 on average); use exact=False, which gives a lower bound of the log-likelihood"
+        )
+    unique, inverse = collapsed(rows)
+    known = (unique.known if isinstance(unique, SoftEnsemble) else unique.labels >= 0) & (weights > 0)
+    most = int(np.count_nonzero(known, axis=1).max(initial=0))
+    vectors = math.comb(most + k - 1, k - 1)
+    if vectors > MAX_COUNT_VECTORS:
+        raise ParameterError(
+            f"exact=True needs {vectors} count vectors for {most} known labels and {k} clusters, more than "
+            f"{MAX_COUNT_VECTORS}; use exact=False, which gives a lower bound of the log-likelihood"
+        )
+    check_memory(6 * vectors * k, "exact=True", "use exact=False, which gives a lower bound of the log-likelihood")
+    counts, below = np.zeros((vectors, k - 1), np.int16), np.zeros((vectors, k - 1), np.int32)
+    starts = np.zeros(most + 2, np.int64)
+    fill_counts(most, counts, below, starts)
+    vectors_of_counts = CountVectors(sealed(counts), sealed(below), sealed(starts))
+    logs = np.zeros(len(unique))
+    map_chunks(partial(_exact_chunk, params, unique, sealed(known), vectors_of_counts, logs), len(unique), EXACT_ROWS)
+    return np.asarray(logs[inverse])
+
+
+def _exact_chunk(
+    params: Bce,
+    rows: AnyEnsemble,
+    known: BoolArray,
+    vectors: CountVectors,
+    logs: FloatArray,
+    start: int,
+    stop: int,
+) -> None:
+    """Write the exact log-probabilities of some rows."""
+    log_probs = params.log_probs
+    scores = np.zeros((stop - start, len(rows.names), log_probs.shape[1]))
+    for j, (first, last) in enumerate(pairwise(rows.offsets.tolist())):
+        table_j = log_probs[first:last]
+        if isinstance(rows, SoftEnsemble):
+            shares, never = rows.matrix[start:stop, first:last], table_j <= IMPOSSIBLE
+            scores[:, j] = shares @ np.where(never, 0.0, table_j) + IMPOSSIBLE * ((shares > 0) @ never)
+        elif last > first:
+            scores[:, j] = table_j[np.maximum(rows.labels[start:stop, j], 0)]
+    tops = scores.max(axis=2)
+    some, out = known[start:stop], np.zeros(stop - start)
+    urn_rows(sealed(np.exp(scores - tops[:, :, None])), some, sealed(params.alpha), *vectors, out)
+    out += np.where(some, tops, 0.0).sum(axis=1)
+    out[(some & (tops <= IMPOSSIBLE)).any(axis=1)] = -np.inf
+    logs[start:stop] = out
 
 
 def expect(

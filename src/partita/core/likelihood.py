@@ -31,18 +31,26 @@ class Likelihood(NamedTuple):
     """What a model makes of some rows."""
 
     total: float
-    """The logarithm of the probability of all known labels, -inf where the model excludes one of the rows."""
+    """Log-probability of all known labels, -inf where the model excludes one of the rows; see `is_bound`."""
     labels: float
     """How many labels are known, each counting with the weight of its clustering."""
     excluded: int
     """Rows to which the model gives probability 0."""
     faint: int = 0
     """Rows with a label that the cluster where they belong hardly ever gives, by a model fitted without smoothing."""
+    is_bound: bool = False
+    """True if `total` is a lower bound of the log-likelihood, so that `perplexity` is an upper bound."""
 
     @property
     def perplexity(self) -> float:
         """See `perplexity`."""
         return perplexity(self.total, self.labels)
+
+    @property
+    def record(self) -> dict[str, float]:
+        """Log-likelihood and perplexity by name; the names of bounds say so."""
+        bound = " bound" if self.is_bound else ""
+        return {f"log likelihood{bound}": self.total, f"perplexity{bound}": self.perplexity}
 
     @property
     def note(self) -> str | None:

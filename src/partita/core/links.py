@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from partita.core.counting import column_scores
-from partita.core.dirichlet import Bce, infer
+from partita.core.dirichlet import Bce, exact_log_probs, infer
 from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray
@@ -69,11 +69,16 @@ def softmax(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: Any
 def dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> Placed:
     """Bayesian cluster ensembles: the bias is alpha, the tables hold log beta, and each row is inferred on its own.
 
-    In place of the probability of a row's labels, which has no closed form, stands its lower bound.
+    The log-probabilities are the variational lower bounds; `exact_dirichlet` computes the log-probabilities themselves.
     """
     gamma, bounds = infer(Bce(bias, tables), rows, weights)
     gamma /= gamma.sum(axis=1, keepdims=True)
     return Placed(gamma, bounds)
+
+
+def exact_dirichlet(bias: FloatArray, tables: FloatArray, weights: FloatArray, rows: AnyEnsemble) -> FloatArray:
+    """(n,) log-probabilities of rows under Bayesian cluster ensembles, summed over all counts of the clusters."""
+    return exact_log_probs(Bce(bias, tables), rows, weights)
 
 
 def nearest(tables: FloatArray, centers: FloatArray, rows: AnyEnsemble) -> FloatArray:
@@ -108,5 +113,9 @@ LINKS: Final[dict[str, LinkFunction]] = {
 }
 LABELS_ONLY: Final = frozenset({"best", "nearest"})
 """Links that tell the best cluster alone; their memberships are all or nothing and not shown."""
+EXACT: Final[dict[str, Callable[[FloatArray, FloatArray, FloatArray, AnyEnsemble], FloatArray]]] = {
+    "dirichlet": exact_dirichlet
+}
+"""For links whose log-probabilities are lower bounds, the function that computes the log-probabilities themselves."""
 PROBABILITIES: Final = frozenset({"softmax", "dirichlet"})
 """Links of models that give probabilities of labels."""

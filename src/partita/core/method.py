@@ -42,7 +42,9 @@ class Method:
     """`Consensus.model` of the method itself predicts memberships or labels of new objects; "approximate": the method
     returns no model (or the model of another method that it runs), and one is made from its labels, a weighted vote."""
     gives_likelihood: bool = False
-    """Its model tells how probable labels are: `log_likelihood` and `perplexity` of new objects."""
+    """Its model has `log_likelihood` and `perplexity` of new objects."""
+    likelihood_is_bound: bool = False
+    """They are a lower bound of the log-likelihood and an upper bound of the perplexity unless `exact=True`."""
     by_estimate: bool = False
     """Places objects by point estimates of what the fit averaged over: one near a tie may go elsewhere than in it."""
     samples: bool = False

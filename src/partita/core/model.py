@@ -14,7 +14,7 @@ from partita.core.dirichlet import known_weight
 from partita.core.ensemble import Ensemble
 from partita.core.errors import LikelihoodWarning, Note, UnseenLabelWarning, warn
 from partita.core.likelihood import FAINT, Likelihood
-from partita.core.links import LABELS_ONLY, LINKS, PROBABILITIES, Placed, nearest
+from partita.core.links import EXACT, LABELS_ONLY, LINKS, PROBABILITIES, Placed, nearest
 from partita.core.newrows import Clusterings, NewRows, code_rows
 from partita.core.recipe import Recipe
 from partita.core.soft import AnyEnsemble
@@ -150,27 +150,47 @@ class ColumnModel(FrozenArrays):
         assert found is not None
         return found
 
-    def log_likelihood(self, table: Any) -> float:
-        """The logarithm of the probability of the known labels; a row without any adds 0.
+    @property
+    def likelihood_is_bound(self) -> bool:
+        """True if `log_likelihood` and `perplexity` return bounds unless `exact=True` (`bce-vb` and `bce-gibbs`)."""
+        return self.link in EXACT
 
-        -inf, with a warning, where some row is impossible under the model. A clustering of weight w counts as if each
-        of its labels were seen w times.
+    def log_likelihood(self, table: Any, exact: bool = False) -> float:
+        """Return the log-probability of the known labels, or a lower bound of it if `likelihood_is_bound`.
+
+        A row without known labels adds 0. The result is -inf, with a warning, if some row is impossible under the
+        model. A clustering of weight w counts as if each of its labels were seen w times.
+
+        Parameters
+        ----------
+        table : Ensemble, SoftEnsemble or table
+            Objects, as in `predict`.
+        exact : bool, default False
+            Compute the log-likelihood instead of its bound. For m known labels in a row and k clusters this sums over
+            (m + k - 1 choose k - 1) count vectors, of which there may be at most 1,000,000, and it needs clusterings of
+            equal weight. Models whose log-likelihood is no bound return the same value with and without it.
         """
-        return self._warned_likelihood(table).total
+        return self._warned_likelihood(table, exact).total
 
-    def perplexity(self, table: Any) -> float:
-        """exp(-log-likelihood / number of known labels): as if each label were one of so many equally likely ones."""
-        return self._warned_likelihood(table).perplexity
+    def perplexity(self, table: Any, exact: bool = False) -> float:
+        """Return exp(-log-likelihood / number of known labels), an upper bound of it if `likelihood_is_bound`.
 
-    def likelihood(self, rows: AnyEnsemble, found: Assignment) -> Likelihood:
-        """What the model makes of rows under its codes, once they are placed."""
+        Parameters as in `log_likelihood`. A model that gives each of m labels the same probability has perplexity m.
+        """
+        return self._warned_likelihood(table, exact).perplexity
+
+    def likelihood(self, rows: AnyEnsemble, found: Assignment, exact: bool = False) -> Likelihood:
+        """Return the likelihood of rows under the model's codes and the labels that `assign` gave them."""
         if found.log_chances is None:
             raise AttributeError(
                 f"{self._method} gives no probabilities of labels; choose a method that does, such as mm"
             )
-        excluded = int(np.count_nonzero(np.isneginf(found.log_chances)))
-        total = float((rows.counts * found.log_chances).sum())
-        return Likelihood(total, float((rows.counts * found.known).sum()), excluded, self._faint(rows, found.labels))
+        log_chances, is_bound = found.log_chances, self.likelihood_is_bound and not exact
+        if self.likelihood_is_bound and exact:
+            log_chances = EXACT[self.link](self.bias, self.stacked, self._unit_weights, rows)
+        excluded = int(np.count_nonzero(np.isneginf(log_chances)))
+        total, known = float((rows.counts * log_chances).sum()), float((rows.counts * found.known).sum())
+        return Likelihood(total, known, excluded, self._faint(rows, found.labels), is_bound)
 
     def _faint(self, rows: AnyEnsemble, labels: IntArray) -> int:
         """How many rows carry a label that their cluster hardly ever gives, where the fit was not smoothed."""
@@ -189,12 +209,16 @@ class ColumnModel(FrozenArrays):
 
         return sum(map_chunks(part, len(rows)))
 
-    def _warned_likelihood(self, table: Any) -> Likelihood:
+    def _warned_likelihood(self, table: Any, exact: bool) -> Likelihood:
         rows = self.encode(table)
-        found = self.likelihood(rows, self.assign(rows, membership=False))
+        found = self.likelihood(rows, self.assign(rows, membership=False), exact)
         if found.note:
             warn(LikelihoodWarning(found.note))
         return found
+
+    @property
+    def _unit_weights(self) -> FloatArray:
+        return np.ones(len(self.tables)) if self.weights is None else self.weights
 
     @property
     def _method(self) -> str:
@@ -223,7 +247,7 @@ class ColumnModel(FrozenArrays):
 
     def _linked(self, which: BoolArray, rows: AnyEnsemble) -> Placed:
         """What the link makes of rows, with some of the components alone."""
-        weights = np.ones(len(self.tables)) if self.weights is None else self.weights
+        weights = self._unit_weights
         if which.all():
             return LINKS[self.link](self.bias, self.stacked, weights, rows)
         return LINKS[self.link](self.bias[which], np.ascontiguousarray(self.stacked[:, which]), weights, rows)
@@ -281,7 +305,7 @@ class ColumnModel(FrozenArrays):
         return max(1 << 10, (1 << 20) // len(self.bias))
 
     def _known(self, rows: AnyEnsemble) -> FloatArray:
-        return known_weight(rows, np.ones(len(self.tables)) if self.weights is None else self.weights)
+        return known_weight(rows, self._unit_weights)
 
     def winners(self, rows: AnyEnsemble, scores: FloatArray) -> IntArray:
         """(n,) the cluster of highest score; of equals the one a reference label pleads for, then the strongest."""

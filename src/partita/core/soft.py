@@ -189,6 +189,11 @@ AnyEnsemble: TypeAlias = Ensemble | SoftEnsemble
 """Hard or soft: what most of the library takes."""
 
 
+def hard_if_one_hot(ensemble: AnyEnsemble) -> AnyEnsemble:
+    """Return a soft ensemble whose memberships are all 0 or 1 as a hard one, and any other ensemble as it is."""
+    return ensemble.harden() if isinstance(ensemble, SoftEnsemble) and ensemble.is_one_hot else ensemble
+
+
 def as_ensemble(table: Any, **reading: Any) -> Ensemble | SoftEnsemble:
     """Return an ensemble as it is, and any other table by `Ensemble.from_labels` with the options in `reading`."""
     if not isinstance(table, (Ensemble, SoftEnsemble)):

@@ -62,6 +62,24 @@ class FrozenDict(dict[Any, Any]):
         return FrozenDict, (dict(self),)
 
 
+class PerCluster(tuple[Any, ...]):
+    """One value per cluster, in the order of the cluster numbers.
+
+    A method gives this type to the entries of `Consensus.detail` that have one value per cluster. Whatever renumbers
+    the clusters of a result then permutes them, see `renumber_detail`.
+
+    >>> PerCluster(["a", "b", "c"]).in_order(np.array([2, 0, 1]))
+    ('c', 'a', 'b')
+    """
+
+    __slots__ = ()
+
+    def in_order(self, order: IntArray) -> "PerCluster":
+        """Return the values in which cluster `order[c]` has the number c; clusters that `order` lacks keep theirs."""
+        order = np.concatenate([order, np.arange(len(order), len(self))])
+        return PerCluster(self[c] for c in order.tolist() if c < len(self))
+
+
 class FrozenArrays:
     """Base of dataclasses whose arrays are read-only, also after pickling and copying."""
 

@@ -136,10 +136,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         return self.consensus_.predict_proba(self._new_rows(X))
 
     @available_if(_has_likelihood)
-    def score(self, X: Any, y: Any = None) -> float:
-        """The mean log-likelihood of objects, given their labels in the same clusterings; y is ignored."""
+    def score(self, X: Any, y: Any = None, exact: bool = False) -> float:
+        """Return the mean log-likelihood of objects, given their labels in the same clusterings; y is ignored.
+
+        For `bce-vb` and `bce-gibbs` it is a lower bound unless `exact=True`; see `Consensus.log_likelihood`.
+        """
         check_is_fitted(self)
-        return self.consensus_.log_likelihood(self._new_rows(X)) / len(X)
+        return self.consensus_.log_likelihood(self._new_rows(X), exact) / len(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

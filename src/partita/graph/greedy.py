@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from partita.core.consensus import Consensus, by_appearance
+from partita.core.consensus import Consensus, by_appearance, renumber_detail
 from partita.core.counting import label_columns
 from partita.core.ensemble import Ensemble
 from partita.core.iterate import iterate
@@ -75,9 +75,10 @@ def polished(result: Consensus, ensemble: Ensemble | SoftEnsemble, k: int | None
     Memberships, model and what else was said of objects described the method's own labels and are dropped;
     `detail["polish"]` tells what was done, and what the method told of its labels is in `detail["before polish"]`.
     """
-    run = climb(ensemble, result.labels, k)
+    labels, order = by_appearance(result.labels, int(result.labels.max()) + 1)
+    run = climb(ensemble, labels, k)
     done = {"anmi before": run.trace[0], "anmi": run.trace[-1], "sweeps": len(run.moves), "moves": sum(run.moves)}
-    before = result.detail
+    before = renumber_detail(result.detail, order)
     detail: dict[str, Any] = {name: value for name, value in before.items() if name in ABOUT_THE_SEARCH}
     if len(before) > len(detail):
         detail["before polish"] = FrozenDict({name: value for name, value in before.items() if name not in detail})

@@ -28,7 +28,7 @@ from partita.core.k_choice import KChoice
 from partita.core.model import ColumnModel
 from partita.core.recipe import Recipe
 from partita.core.soft import AnyEnsemble, SoftEnsemble
-from partita.core.types import MISSING, FrozenDict, frozen
+from partita.core.types import MISSING, FrozenDict, PerCluster, frozen
 from partita.io.archive import (
     RESULT,
     InconsistentError,
@@ -144,6 +144,8 @@ class _Encoder:
             return self._items(value, where)
         if kind is tuple:
             return {"tuple": self._items(value, where)}
+        if kind is PerCluster:
+            return {"per cluster": self._items(value, where)}
         if kind is frozenset:
             return {"frozenset": self._items(sorted(value, key=repr), where)}
         if kind in (dict, FrozenDict):
@@ -199,6 +201,8 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     ((tag, content),) = value.items()
     if tag == "tuple":
         return tuple(items(content))
+    if tag == "per cluster":
+        return PerCluster(items(content))
     if tag == "frozenset":
         return frozenset(items(content))
     if tag in ("dict", "frozen dict"):

@@ -30,45 +30,80 @@ def digamma(x: float) -> float:
     return math.log(x) - 0.5 / x - tail - above / below
 
 
+FAINT = 1e-280
+"""Mass of a label below which its phi is computed from logarithms."""
+
+
+@kernel
+def share_by_logs(chances: Array, psi: Array, shares: Array) -> float:
+    """Write phi of one label to `shares` (k,), from logarithms; returns the logarithm of its mass."""
+    top, mass = -np.inf, 0.0
+    for h in range(psi.shape[0]):
+        shares[h] = psi[h] + math.log(chances[h]) if chances[h] > 0.0 else -np.inf
+        top = max(top, shares[h])
+    for h in range(psi.shape[0]):
+        shares[h] = math.exp(shares[h] - top)
+        mass += shares[h]
+    for h in range(psi.shape[0]):
+        shares[h] /= mass
+    return top + math.log(mass)
+
+
 @kernel
 def settle(
-    chances: Array, weights: Array, known: int, alpha: Array, gamma: Array, work: Array, tol: float, most: int
+    chances: Array,
+    weights: Array,
+    known: int,
+    alpha: Array,
+    gamma: Array,
+    work: Array,
+    shares: Array,
+    tol: float,
+    most: int,
 ) -> float:
     """Raise one row's bound over phi and gamma in turn, from the given gamma, until gamma moves by no more than `tol`.
 
-    `chances[a]` are the chances of the row's a-th known label in the k clusters, the largest of them 1, so that no mass
-    underflows while alpha is not tiny. `work` is left with psi(gamma) as it was before the last step (row 0) and its
-    exponential, the largest being 1 (row 1); `weights` row 1 with each label's weight divided by its mass. Returns
-    the weighted logarithms of the masses less the sum of w phi psi(gamma).
+    `chances[a]` are the chances of the row's a-th known label in the k clusters, the largest of them 1. A label that
+    only clusters of tiny gamma can give has a mass that underflows (psi(1e-4) is -10^4): its phi is computed from
+    logarithms and written to `shares[a]`. `work` is left with psi(gamma) as it was before the last step (row 0) and its
+    exponential, the largest being 1 (row 1); `weights` row 1 with each label's weight divided by its mass, 0 where
+    phi is in `shares`. Returns the weighted logarithms of the masses less the sum of w phi psi(gamma).
     """
-    psi, pull, new = work[0], work[1], work[2]
-    top = 0.0
+    psi, pull, new, direct = work[0], work[1], work[2], work[3]
+    top, rise = 0.0, 0.0
     for _ in range(most):
-        top = -np.inf
+        top, rise = -np.inf, 0.0
         for h in range(alpha.shape[0]):
             psi[h] = digamma(gamma[h])
             top = max(top, psi[h])
             new[h] = 0.0
+            direct[h] = 0.0
         for h in range(alpha.shape[0]):
             pull[h] = math.exp(psi[h] - top)
         for a in range(known):
             mass = 0.0
             for h in range(alpha.shape[0]):
                 mass += pull[h] * chances[a, h]
+            if mass < FAINT:
+                rise += weights[0, a] * share_by_logs(chances[a], psi, shares[a])
+                weights[1, a] = 0.0
+                for h in range(alpha.shape[0]):
+                    direct[h] += weights[0, a] * shares[a, h]
+                continue
             scale = weights[0, a] / mass
             weights[1, a] = scale
             for h in range(alpha.shape[0]):
                 new[h] += scale * chances[a, h]
         change = 0.0
         for h in range(alpha.shape[0]):
-            found = alpha[h] + pull[h] * new[h]
+            found = alpha[h] + pull[h] * new[h] + direct[h]
             change = max(change, abs(found - gamma[h]))
             gamma[h] = found
         if change <= tol:
             break
-    rise = 0.0
     for a in range(known):
-        rise += weights[0, a] * (top + math.log(weights[0, a] / weights[1, a]))
+        if weights[1, a] > 0.0:
+            rise += weights[0, a] * (top + math.log(weights[0, a] / weights[1, a]))
     for h in range(alpha.shape[0]):
         rise -= psi[h] * (gamma[h] - alpha[h])
     return rise
@@ -112,7 +147,8 @@ def infer_rows(
     Returns the bound of all the rows, with multiplicities; it is -inf where no cluster can have given some label.
     """
     size, width = labels.shape[1], alpha.shape[0]
-    buffer, weights, work = np.empty((size, width)), np.empty((2, size)), np.empty((3, width))
+    buffer, weights, work = np.empty((size, width)), np.empty((2, size)), np.empty((4, width))
+    shares = np.empty((size, width))
     places = np.empty(size, np.int64)
     whole = 0.0
     for i in range(start, stop):
@@ -127,13 +163,16 @@ def infer_rows(
                 for h in range(width):
                     buffer[known, h] = chances[place, h]
                 known += 1
-        bound += settle(buffer, weights, known, alpha, gamma[i], work, tol, most)
+        bound += settle(buffer, weights, known, alpha, gamma[i], work, shares, tol, most)
         bounds[i] = add_row(counts[i], bound, gamma[i], pulls)
         whole += counts[i] * bounds[i]
         for a in range(known):
             place, scale = places[a], counts[i] * weights[1, a]
             for h in range(width):
-                expected[place, h] += scale * work[1, h] * buffer[a, h]
+                if weights[1, a] > 0.0:
+                    expected[place, h] += scale * work[1, h] * buffer[a, h]
+                else:
+                    expected[place, h] += counts[i] * weights[0, a] * shares[a, h]
     return whole
 
 
@@ -157,7 +196,8 @@ def infer_memberships(
 ) -> float:
     """The same for rows of memberships: a label's chance is the exponential of its expected logarithm."""
     size, width = offsets.shape[0] - 1, alpha.shape[0]
-    buffer, weights, work = np.empty((size, width)), np.empty((2, size)), np.empty((3, width))
+    buffer, weights, work = np.empty((size, width)), np.empty((2, size)), np.empty((4, width))
+    shares = np.empty((size, width))
     columns = np.empty(size, np.int64)
     whole = 0.0
     for i in range(start, stop):
@@ -181,14 +221,18 @@ def infer_memberships(
                     buffer[known, h] = math.exp(buffer[known, h] - top)
                 bound += column_weights[j] * top if top > IMPOSSIBLE else -np.inf
                 known += 1
-        bound += settle(buffer, weights, known, alpha, gamma[i], work, tol, most)
+        bound += settle(buffer, weights, known, alpha, gamma[i], work, shares, tol, most)
         bounds[i] = add_row(counts[i], bound, gamma[i], pulls)
         whole += counts[i] * bounds[i]
         for a in range(known):
-            scale = counts[i] * weights[1, a]
+            scale = counts[i] * weights[0, a]
+            if weights[1, a] > 0.0:
+                scale = counts[i] * weights[1, a]
+                for h in range(width):
+                    shares[a, h] = work[1, h] * buffer[a, h]
             for place in range(offsets[columns[a]], offsets[columns[a] + 1]):
                 share = scale * matrix[i, place]
                 if share > 0.0:
                     for h in range(width):
-                        expected[place, h] += share * work[1, h] * buffer[a, h]
+                        expected[place, h] += share * shares[a, h]
     return whole

@@ -186,6 +186,103 @@ def sweep_weighted(
 
 
 @kernel
+def label_probs(
+    offsets: Array, w: float, tables: Array, totals: Array, omega: float, j: int, slot: int, probs: Array
+) -> None:
+    """Write p(label | cluster, all other labels) of the labels of clustering j in one cluster, a label counting w."""
+    prior = (offsets[j + 1] - offsets[j]) * omega
+    if w == 1.0:
+        below = 1.0 / (prior + totals[j, slot])
+        for place in range(offsets[j], offsets[j + 1]):
+            probs[place, slot] = (omega + tables[place, slot]) * below
+        return
+    base = math.lgamma(prior + w * (totals[j, slot] + 1)) - math.lgamma(prior + w * totals[j, slot])
+    for place in range(offsets[j], offsets[j + 1]):
+        x = omega + w * tables[place, slot]
+        probs[place, slot] = math.exp(math.lgamma(x + w) - math.lgamma(x) - base)
+
+
+@kernel
+def draw_label(row: Array, first: int, last: int, probs: Array, slot: int, target: float) -> int:
+    """The label at which the sum of membership times probability passes `target`, the last possible one at most."""
+    chosen, mass = -1, 0.0
+    for place in range(first, last):
+        share = row[place] * probs[place, slot]
+        if share > 0.0 and (chosen < 0 or mass <= target):
+            chosen = place
+        mass += share
+    return chosen - first
+
+
+@kernel
+def sweep_memberships(
+    matrix: Array,
+    labels: Array,
+    offsets: Array,
+    weights: Array,
+    z: Array,
+    tables: Array,
+    totals: Array,
+    alpha: float,
+    omega: float,
+    seed: Any,
+    sweep: int,
+    start: int,
+    stop: int,
+) -> None:
+    """Draw every token's cluster and label together, given all others and the memberships of its object.
+
+    The probability of cluster h and label l is proportional to s_l (omega + n_hl) / (k_j omega + n_h) (alpha + n_ih)
+    with s_l = matrix[i, l], the token itself left out of the counts; with weights, a factor x is Gamma(x + w) /
+    Gamma(x). One uniform number draws both: first the cluster, labels summed out, then the label in it.
+    """
+    k = tables.shape[1]
+    own, held, sums, probs = np.empty(k), np.zeros(k, np.int64), np.empty(k), np.empty(tables.shape)
+    for j in range(totals.shape[0]):
+        for h in range(k):
+            label_probs(offsets, weights[j], tables, totals, omega, j, h, probs)
+    state = np.uint64(stream(seed, sweep, labels, start))
+    for i in range(start, stop):
+        own[:], held[:] = alpha, 0
+        for j in range(labels.shape[1]):
+            if labels[i, j] >= 0:
+                own[z[i, j]] += weights[j]
+                held[z[i, j]] += 1
+        for j in range(labels.shape[1]):
+            state += np.uint64(0x9E3779B97F4A7C15)
+            if labels[i, j] < 0:
+                continue
+            first, last, old, w = offsets[j], offsets[j + 1], z[i, j], weights[j]
+            # take the token out
+            tables[first + labels[i, j], old] -= 1
+            totals[j, old] -= 1
+            held[old] -= 1
+            own[old] = own[old] - w if held[old] else alpha
+            label_probs(offsets, w, tables, totals, omega, j, old, probs)
+            # draw its cluster, then its label
+            mass = 0.0
+            for h in range(k):
+                here = 0.0
+                for place in range(first, last):
+                    here += matrix[i, place] * probs[place, h]
+                mass += here * (own[h] if w == 1.0 else rise(own[h], w))
+                sums[h] = mass
+            target, new = mass * uniform(state), 0
+            while new < k - 1 and sums[new] <= target:
+                new += 1
+            rest = target - (sums[new - 1] if new > 0 else 0.0)
+            rest /= own[new] if w == 1.0 else rise(own[new], w)
+            label = draw_label(matrix[i], first, last, probs, new, rest)
+            # put it back
+            labels[i, j], z[i, j] = label, new
+            tables[first + label, new] += 1
+            totals[j, new] += 1
+            own[new] += w
+            held[new] += 1
+            label_probs(offsets, w, tables, totals, omega, j, new, probs)
+
+
+@kernel
 def object_terms(
     labels: Array, weights: Array, z: Array, alpha: float, steps: Array, k: int, start: int, stop: int
 ) -> float:

@@ -19,6 +19,19 @@ BATCH = 16
 
 
 @kernel
+def add_sizes(count: float, gamma: Array, sizes: Array, tails: Array) -> None:
+    """Add a row to the moments of the objects in a column, and in a column or beyond it."""
+    beyond = 0.0
+    for c in range(gamma.shape[0] - 1, -1, -1):
+        chance = gamma[c]
+        beyond += chance
+        sizes[0, c] += count * chance
+        sizes[1, c] += count * chance * chance
+        tails[0, c] += count * beyond
+        tails[1, c] += count * beyond * beyond
+
+
+@kernel
 def add_moments(
     labels: Array,
     offsets: Array,
@@ -33,14 +46,7 @@ def add_moments(
 ) -> None:
     """Add the rows from start to stop to all moments."""
     for i in range(start, stop):
-        beyond = 0.0
-        for c in range(gamma.shape[1] - 1, -1, -1):
-            chance = gamma[i, c]
-            beyond += chance
-            sizes[0, c] += counts[i] * chance
-            sizes[1, c] += counts[i] * chance * chance
-            tails[0, c] += counts[i] * beyond
-            tails[1, c] += counts[i] * beyond * beyond
+        add_sizes(counts[i], gamma[i], sizes, tails)
         for j in range(labels.shape[1]):
             label = labels[i, j]
             if label >= 0:
@@ -182,18 +188,8 @@ def label_scores(
 
 
 @kernel
-def move_row(
-    row: Array,
-    offsets: Array,
-    count: float,
-    old: Array,
-    new: Array,
-    tables: Array,
-    totals: Array,
-    sizes: Array,
-    tails: Array,
-) -> float:
-    """Change the moments as the row's chances change from old to new; returns how far they move."""
+def move_sizes(count: float, old: Array, new: Array, sizes: Array, tails: Array) -> float:
+    """Change the moments of objects as a row's chances change from old to new; returns how far they move."""
     moved, before, after = 0.0, 0.0, 0.0
     for c in range(old.shape[0] - 1, -1, -1):
         moved += abs(new[c] - old[c])
@@ -203,6 +199,12 @@ def move_row(
         after += new[c]
         tails[0, c] += count * (after - before)
         tails[1, c] += count * (after * after - before * before)
+    return count * moved
+
+
+@kernel
+def move_labels(row: Array, offsets: Array, count: float, old: Array, new: Array, tables: Array, totals: Array) -> None:
+    """Change the moments of labels as the row's chances change from old to new."""
     for j in range(row.shape[0]):
         if row[j] >= 0:
             place = offsets[j] + row[j]
@@ -212,7 +214,20 @@ def move_row(
                 tables[1, place, c] += square
                 totals[0, j, c] += step
                 totals[1, j, c] += square
-    return count * moved
+
+
+@kernel
+def normalize(scores: Array, copies: Array) -> float:
+    """Turn log-probabilities of columns, up to a constant, into probabilities; returns minus their entropy."""
+    top, mass, lost = scores.max(), 0.0, 0.0
+    for c in range(scores.shape[0]):
+        scores[c] = math.exp(scores[c] - top)
+        mass += scores[c]
+    for c in range(scores.shape[0]):
+        scores[c] /= mass
+        if scores[c] > 0.0:
+            lost += scores[c] * math.log(scores[c] / copies[c])
+    return lost
 
 
 @kernel
@@ -246,15 +261,8 @@ def sweep_rows(
         else:
             even_scores(sizes, own, less, copies, alpha, second, scores)
         label_scores(labels[i], offsets, weights, own, less, copies, tables, totals, beta, second, product, scores)
-        top, mass, lost = scores.max(), 0.0, 0.0
-        for c in range(scores.shape[0]):
-            scores[c] = math.exp(scores[c] - top)
-            mass += scores[c]
-        for c in range(scores.shape[0]):
-            scores[c] /= mass
-            if scores[c] > 0.0:
-                lost += scores[c] * math.log(scores[c] / copies[c])
-        entropy -= counts[i] * lost
-        moved += move_row(labels[i], offsets, counts[i], own, scores, tables, totals, sizes, tails)
+        entropy -= counts[i] * normalize(scores, copies)
+        moved += move_sizes(counts[i], own, scores, sizes, tails)
+        move_labels(labels[i], offsets, counts[i], own, scores, tables, totals)
         gamma[i] = scores
     return moved, entropy

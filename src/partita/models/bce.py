@@ -15,8 +15,8 @@ from partita.core.model import ColumnModel
 from partita.core.types import BoolArray, FloatArray, IntArray
 from partita.models.mixture import Elsewhere, Rows, log_chances
 
-LOWEST, HIGHEST = 0.01, 1000.0
-"""The range of alpha: below it objects stay where they are whatever their labels say, above it all share alike."""
+LOWEST, HIGHEST = 1e-4, 1000.0
+"""Range of alpha: at the lower end an object is in one cluster, at the upper end all objects have the same shares."""
 NEWTON_STEPS, HALVINGS = 100, 60
 SMALL_RISE, SETTLED = 1e-9, 1e-13
 """The rise of the evidence below which Newton's steps need no check, and the relative move that ends them."""

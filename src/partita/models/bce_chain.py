@@ -1,12 +1,13 @@
 """Chains of a collapsed Gibbs sampler for Bayesian cluster ensembles: their state, their steps, their averages.
 
 theta_i ~ Dir(alpha), z_ij ~ theta_i, y_ij ~ beta_{z_ij, j}, beta_hj ~ Dir(omega) (Wang, Shan and Banerjee 2009, §6),
-theta and beta integrated out. A chain never changes: `advance` gives the next one, so that whoever stops in between has
-whole chains at hand.
+theta and beta integrated out. Where memberships are given, y_ij is unknown and drawn too: the membership s_ij(l) is the
+likelihood p(what is known of the label | y_ij = l), up to a constant. A chain never changes: `advance` gives the next
+one, so that whoever stops in between has whole chains at hand.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -25,8 +26,10 @@ from partita.kernels.gibbs import (
     object_terms,
     soften,
     sweep_even,
+    sweep_memberships,
     sweep_weighted,
 )
+from partita.models.chains import log_memberships
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class Tokens:
     """What all chains share: the known labels of all objects, and the priors."""
 
     labels: IntArray
-    """(n, r) read-only, MISSING where unobserved."""
+    """(n, r) read-only, MISSING where unobserved; the first labels of each chain where memberships are given."""
     offsets: IntArray
     """(r + 1,) where each clustering's labels begin among all."""
     weights: FloatArray
@@ -42,12 +45,19 @@ class Tokens:
     k: int
     alpha: float
     omega: float
+    memberships: FloatArray | None = None
+    """(n, t) read-only: the memberships that the labels are drawn from; None where labels are given."""
 
     @property
     def state_size(self) -> int:
         """Bytes that one chain keeps: the cluster of every label, and sums over draws."""
         sums = (len(self.labels) + int(self.offsets[-1])) * self.k
-        return self.labels.size * np.dtype(smallest_type(self.k)).itemsize + sums * np.dtype(np.float64).itemsize
+        own_labels = 0 if self.memberships is None else self.labels.nbytes
+        return (
+            own_labels
+            + self.labels.size * np.dtype(smallest_type(self.k)).itemsize
+            + sums * np.dtype(np.float64).itemsize
+        )
 
     @cached_property
     def even(self) -> bool:
@@ -114,6 +124,12 @@ class Chain(NamedTuple):
     """The log joint after every sweep."""
     kept: tuple[tuple[float, float], ...] = ()
     """Log joint and concentration of every kept draw."""
+    labels: IntArray | None = None
+    """(n, r) the drawn labels where memberships are given."""
+
+    def tokens(self, tokens: Tokens) -> Tokens:
+        """Return the tokens with the labels of this chain."""
+        return tokens if self.labels is None else replace(tokens, labels=sealed(self.labels))
 
 
 def begin(tokens: Tokens, chosen: IntArray, rng: Generator) -> Chain:
@@ -121,14 +137,18 @@ def begin(tokens: Tokens, chosen: IntArray, rng: Generator) -> Chain:
     seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
     z = np.zeros(tokens.labels.shape, smallest_type(tokens.k))
     soften(tokens.labels, sealed(chosen), SHARE, tokens.k, z, seed, 0, 0, len(z))
-    return Chain(seed, z, np.zeros((len(z), tokens.k)), np.zeros((int(tokens.offsets[-1]), tokens.k)))
+    labels = None if tokens.memberships is None else tokens.labels.copy()
+    sums, tables = np.zeros((len(z), tokens.k)), np.zeros((int(tokens.offsets[-1]), tokens.k))
+    return Chain(seed, z, sums, tables, labels=labels)
 
 
 def advance(tokens: Tokens, plan: Plan, sweeps: int, chain: Chain) -> Chain:
     """The chain after so many more sweeps, or as many as the plan still holds."""
     z, sums, tables = chain.z.copy(), chain.sums.copy(), chain.tables.copy()
+    labels = None if chain.labels is None else chain.labels.copy()
+    tokens = chain._replace(labels=labels).tokens(tokens)  # their labels change with `labels`
     counts = counts_of(tokens, z)
-    step = partial(sweep_once, tokens, z, counts, chain.seed)
+    step = partial(sweep_once, tokens, z, counts, chain.seed, labels=labels)
     trace, kept = list(chain.trace), list(chain.kept)
     while sweeps > 0 and len(trace) < plan.sweeps:
         step(len(trace) + 1)
@@ -137,7 +157,7 @@ def advance(tokens: Tokens, plan: Plan, sweeps: int, chain: Chain) -> Chain:
         if plan.keeps(len(trace)):
             _keep(tokens, z, counts, sums, tables)
             kept.append((trace[-1], concentration(tokens, counts)))
-    return Chain(chain.seed, z, sums, tables, tuple(trace), tuple(kept))
+    return Chain(chain.seed, z, sums, tables, tuple(trace), tuple(kept), labels)
 
 
 def _keep(tokens: Tokens, z: IntArray, counts: Counts, sums: FloatArray, tables: FloatArray) -> None:
@@ -149,6 +169,7 @@ def _keep(tokens: Tokens, z: IntArray, counts: Counts, sums: FloatArray, tables:
 
 def with_last_draw(tokens: Tokens, chain: Chain) -> Chain:
     """A chain that has kept no draw yet, with the one it stands at: all there is when it is stopped in the burn-in."""
+    tokens = chain.tokens(tokens)
     sums, tables, counts = chain.sums.copy(), chain.tables.copy(), counts_of(tokens, chain.z)
     _keep(tokens, chain.z, counts, sums, tables)
     return chain._replace(sums=sums, tables=tables, kept=((chain.trace[-1], concentration(tokens, counts)),))
@@ -162,10 +183,15 @@ def counts_of(tokens: Tokens, z: IntArray) -> Counts:
     return Counts(tables, totals)
 
 
-def sweep_once(tokens: Tokens, z: IntArray, counts: Counts, seed: np.uint64, number: int) -> None:
-    """Draw the cluster of every label once, in place."""
+def sweep_once(
+    tokens: Tokens, z: IntArray, counts: Counts, seed: np.uint64, number: int, labels: IntArray | None = None
+) -> None:
+    """Draw the cluster of every label once, in place; where memberships are given, the labels too, in `labels`."""
     rest = (z, *counts, tokens.alpha, tokens.omega, seed, number, 0, len(z))
-    if tokens.even:
+    if tokens.memberships is not None:
+        assert labels is not None
+        sweep_memberships(tokens.memberships, labels, tokens.offsets, tokens.weights, *rest)
+    elif tokens.even:
         sweep_even(tokens.labels, tokens.offsets, *rest)
     else:
         sweep_weighted(tokens.labels, tokens.offsets, tokens.weights, *rest)
@@ -175,14 +201,16 @@ def log_joint(tokens: Tokens, z: IntArray, counts: Counts) -> float:
     """The logarithm of p(z, y | alpha, omega).
 
     A Dirichlet-multinomial for every object, and for every cluster in every clustering. With weights, these are of
-    weighted counts and need not sum to 1.
+    weighted counts and need not sum to 1. Where
+    memberships are given, each label has its membership as a factor.
     """
     weights = tokens.weights[:, None]
     shared = (tokens.labels, tokens.weights, sealed(z), tokens.alpha, tokens.steps, tokens.k)
     objects = object_terms(*shared, 0, len(z))
     above = gammaln(tokens.omega + weights[tokens.column] * counts.tables).sum()
     below = gammaln(tokens.prior + weights * counts.totals).sum()
-    return float(tokens.constant + objects + above - below)
+    evidence = log_memberships(tokens.memberships, tokens.labels, tokens.offsets)
+    return float(tokens.constant + objects + above - below + evidence)
 
 
 def concentration(tokens: Tokens, counts: Counts) -> float:

@@ -15,6 +15,7 @@ from partita.core.interrupts import finishing
 from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
+from partita.core.soft import AnyEnsemble, SoftEnsemble, hard_if_one_hot
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen
 from partita.models.bce import model_of
@@ -45,7 +46,7 @@ class Params:
     start: Start = setting("spectral", "where a chain begins: spectral consensus, rows far apart, a base clustering")
 
 
-def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Every object i has shares theta_i of k clusters, every known label y_ij a cluster z_ij drawn from them, and
     cluster h gives label l in clustering j with chance beta_hj(l).
 
@@ -54,14 +55,22 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     count the other labels of clustering j in cluster h, and n_ih those of object i. Missing labels take no part. A
     label of clustering j counts w_j in all counts, and a factor x is then Gamma(x + w_j) / Gamma(x).
 
+    In a soft ensemble the labels are unknown, and the membership s_ij(l) is the likelihood of what is known of y_ij if
+    it is l. Cluster and label are drawn together: h and l with chance proportional to s_ij(l) times that of h with
+    label l. One-hot rows are labels, and are fitted as labels.
+
     Draws of a chain, then chains, are renamed to agree before they are averaged. Memberships are the posterior means of
     theta_i; objects with the same labels have the same posterior, so that their averages are pooled. The
     prior keeps memberships below 1 even where all clusterings agree. New objects are placed by the posterior means of
     beta, as variational inference places them.
     """
+    ensemble = hard_if_one_hot(ensemble)
     rows = one_row_an_object(ensemble, "bce-gibbs")
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
-    tokens = Tokens(frozen(ensemble.labels[rows]), ensemble.offsets, frozen(weights), k, params.alpha, params.omega)
+    hard = ensemble.harden() if isinstance(ensemble, SoftEnsemble) else ensemble
+    memberships = frozen(ensemble.matrix[rows]) if isinstance(ensemble, SoftEnsemble) else None
+    shared = (frozen(hard.labels[rows]), ensemble.offsets, frozen(weights))
+    tokens = Tokens(*shared, k, params.alpha, params.omega, memberships)
     plan = Plan(params.burn_in, params.draws, params.thin)
     check_memory(
         2 * params.chains * tokens.state_size, f"bce-gibbs with {params.chains} chains", "ask for fewer chains"
@@ -123,7 +132,7 @@ def told(chains: list[Chain], plan: Plan) -> dict[str, Any]:
 METHOD = Method(
     fit,
     Params,
-    takes=Ensemble,
+    takes=Ensemble | SoftEnsemble,
     cite="wang2009",
     handles_missing=True,
     chooses_k=False,
@@ -131,5 +140,6 @@ METHOD = Method(
     predicts="memberships",
     by_estimate=True,
     gives_likelihood=True,
+    likelihood_is_bound=True,
     compresses=False,
 )

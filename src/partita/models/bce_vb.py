@@ -16,7 +16,7 @@ from partita.core.iterate import Run, Tick, iterate, untold
 from partita.core.method import Method
 from partita.core.params import setting
 from partita.core.soft import AnyEnsemble, SoftEnsemble
-from partita.core.types import FloatArray, IntArray
+from partita.core.types import FloatArray, IntArray, PerCluster
 from partita.models.bce import HIGHEST, LOWEST, at_site, model_of, update
 from partita.models.mixture import Rows, free_labels, log_chances, softened
 from partita.models.restarts import best_of, sample_of, start_labels
@@ -81,7 +81,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     told = runs.told()
     told["detail"] |= {
         "bound": sums.bound,
-        "alpha": tuple(fitted.alpha.tolist()),
+        "alpha": PerCluster(fitted.alpha.tolist()),
         "free parameters": k * params.learn_alpha + k * free_labels(ensemble),
     }
     model = model_of(fitted, ensemble)
@@ -136,6 +136,7 @@ METHOD = Method(
     deterministic=False,
     predicts="memberships",
     gives_likelihood=True,
+    likelihood_is_bound=True,
     monotone="rises",
     splits=("rows", "columns"),
 )

@@ -5,11 +5,11 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from partita.core.ensemble import Ensemble
 from partita.core.errors import MethodError
 from partita.core.progress import report
+from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_threads
-from partita.core.types import IntArray
+from partita.core.types import FloatArray, IntArray
 
 
 class Traced(Protocol):
@@ -23,7 +23,7 @@ class Traced(Protocol):
 C = TypeVar("C", bound=Traced)
 
 
-def one_row_an_object(ensemble: Ensemble, method: str) -> IntArray:
+def one_row_an_object(ensemble: AnyEnsemble, method: str) -> IntArray:
     """The rows, each as often as it stands for an object."""
     times = np.rint(ensemble.counts)
     if (times != ensemble.counts).any():
@@ -33,6 +33,14 @@ def one_row_an_object(ensemble: Ensemble, method: str) -> IntArray:
             "method to which counts are weights, such as mm"
         )
     return np.repeat(np.arange(len(ensemble)), times.astype(np.int64))
+
+
+def log_memberships(memberships: FloatArray | None, labels: IntArray, offsets: IntArray) -> float:
+    """The sum of the logarithms of the (n, t) memberships of all known labels (n, r); 0 without memberships."""
+    if memberships is None:
+        return 0.0
+    shares = np.take_along_axis(memberships, offsets[:-1] + np.maximum(labels, 0), axis=1)
+    return float(np.log(shares[labels >= 0]).sum())
 
 
 def run_chains(step: Callable[[C], C], chains: list[C], sweeps: int, what: str) -> list[C]:

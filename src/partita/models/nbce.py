@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.nbce import log_labels, log_shares, log_sticks, occupied
 from partita.kernels.nbce_seats import seat
+from partita.models.chains import log_memberships
 
 Prior: TypeAlias = Literal["tsb", "fsd"]
 
@@ -25,7 +26,7 @@ class Rows:
     """What all chains share: the labels of all objects, and the kind of prior."""
 
     labels: IntArray
-    """(n, r) read-only, MISSING where unobserved."""
+    """(n, r) read-only, MISSING where unobserved; the first labels of each chain where memberships are given."""
     offsets: IntArray
     """(r + 1,) read-only: where each clustering's labels begin among all."""
     weights: FloatArray
@@ -33,6 +34,8 @@ class Rows:
     truncation: int
     """K, the most clusters there can be."""
     prior: Prior
+    memberships: FloatArray | None = None
+    """(n, t) read-only: the memberships that the labels are drawn from; None where labels are given."""
 
     @cached_property
     def even(self) -> bool:
@@ -89,10 +92,14 @@ def log_prior(rows: Rows, seats: Seats, alpha: float) -> float:
 
 
 def log_joint(rows: Rows, seats: Seats, strengths: Strengths) -> float:
-    """The log of p(Z, Y); with weights the labels' part is of weighted counts and need not sum to 1."""
+    """The log of p(Z, Y); with weights the labels' part is of weighted counts and need not sum to 1.
+
+    Where memberships are given, each label has its membership as a factor.
+    """
     counts = (sealed(seats.tables), sealed(seats.totals))
     labels = log_labels(rows.offsets, rows.weights, *counts, seats.clusters, strengths.beta)
-    return log_prior(rows, seats, strengths.alpha) + float(labels)
+    evidence = log_memberships(rows.memberships, rows.labels, rows.offsets)
+    return log_prior(rows, seats, strengths.alpha) + float(labels) + evidence
 
 
 def mean_shares(sizes: IntArray, alpha: float, prior: Prior) -> FloatArray:

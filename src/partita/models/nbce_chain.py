@@ -3,6 +3,7 @@
 A chain never changes: `advance` gives the next one, so that whoever stops in between has whole chains at hand.
 """
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from partita.kernels.nbce import ALPHA, BETA, draw_strength
 from partita.kernels.nbce_gibbs import sweep_even, sweep_weighted
 from partita.kernels.nbce_pairs import split_and_merge
 from partita.kernels.nbce_seats import swap_positions
+from partita.kernels.nbce_soft import sweep_memberships
 from partita.models.nbce import Rows, Seats, Strengths, log_joint, seats_of
 
 PAIRS: Final = 10
@@ -54,6 +56,8 @@ class Draw(NamedTuple):
 
     z: IntArray  # (n,) the cluster of each object, 0 … K - 1
     point: Point
+    tables: IntArray | None = None
+    """(t, m + 1) drawn labels in each cluster, by first appearance, and 0; None where labels are given."""
 
 
 class Chain(NamedTuple):
@@ -65,44 +69,62 @@ class Chain(NamedTuple):
     trace: tuple[Point, ...] = ()
     """One for every sweep."""
     kept: tuple[Draw, ...] = ()
+    labels: IntArray | None = None
+    """(n, r) the drawn labels where memberships are given."""
+
+    def rows(self, rows: Rows) -> Rows:
+        """Return the rows with the labels of this chain."""
+        return rows if self.labels is None else replace(rows, labels=sealed(self.labels))
 
 
 def begin(rows: Rows, chosen: IntArray, strengths: Strengths, rng: Generator) -> Chain:
     """A chain whose objects begin in given clusters."""
     seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
-    return Chain(seed, seats_of(rows, chosen), strengths)
+    labels = None if rows.memberships is None else rows.labels.copy()
+    return Chain(seed, seats_of(rows, chosen), strengths, labels=labels)
 
 
 def advance(rows: Rows, plan: Plan, sweeps: int, chain: Chain) -> Chain:
     """The chain after so many more sweeps, or as many as the plan still holds."""
     seats, strengths = chain.seats.copy(), chain.strengths
+    labels = None if chain.labels is None else chain.labels.copy()
+    rows = chain._replace(labels=labels).rows(rows)  # their labels change with `labels`
     trace, kept = list(chain.trace), list(chain.kept)
     while sweeps > 0 and len(trace) < plan.sweeps:
         number = len(trace) + 1
-        sweep_once(rows, seats, strengths, chain.seed, number)
+        sweep_once(rows, seats, strengths, chain.seed, number, labels)
         if number > plan.settle:
             strengths = drawn_strengths(rows, plan, seats, strengths, (chain.seed, number))
         trace.append(Point(log_joint(rows, seats, strengths), seats.clusters, *strengths))
         sweeps -= 1
         if plan.keeps(number):
             kept.append(drawn(rows, seats, trace[-1]))
-    return Chain(chain.seed, seats, strengths, tuple(trace), tuple(kept))
+    return Chain(chain.seed, seats, strengths, tuple(trace), tuple(kept), labels)
 
 
 def drawn(rows: Rows, seats: Seats, point: Point) -> Draw:
     """What is kept of where a chain stands, in the smallest type."""
-    return Draw(seats.z.astype(smallest_type(rows.truncation)), point)
+    tables = None if rows.memberships is None else seats_of(rows, seats.z).tables[:, : seats.clusters + 1].copy()
+    return Draw(seats.z.astype(smallest_type(rows.truncation)), point, tables)
 
 
 def with_last_draw(rows: Rows, chain: Chain) -> Chain:
     """A chain that has kept no draw yet, with the one it stands at: all there is when it is stopped in the burn-in."""
-    return chain._replace(kept=(drawn(rows, chain.seats, chain.trace[-1]),))
+    return chain._replace(kept=(drawn(chain.rows(rows), chain.seats, chain.trace[-1]),))
 
 
-def sweep_once(rows: Rows, seats: Seats, strengths: Strengths, seed: np.uint64, number: int) -> None:
-    """Draw the cluster of every object once, in place, let clusters split and merge, and swap positions of sticks."""
+def sweep_once(
+    rows: Rows, seats: Seats, strengths: Strengths, seed: np.uint64, number: int, labels: IntArray | None = None
+) -> None:
+    """Draw the cluster of every object once, in place, let clusters split and merge, and swap positions of sticks.
+
+    Where memberships are given, the labels are drawn too, in `labels`, of which `rows.labels` is a view.
+    """
     rest = (*seats, *strengths, rows.sticks, seed, number, 0, len(seats.z))
-    if rows.even:
+    if rows.memberships is not None:
+        assert labels is not None
+        sweep_memberships(rows.memberships, labels, rows.offsets, rows.weights, *rest)
+    elif rows.even:
         sweep_even(rows.labels, rows.offsets, *rest)
     else:
         sweep_weighted(rows.labels, rows.offsets, rows.weights, *rest)

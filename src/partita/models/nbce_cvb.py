@@ -14,8 +14,10 @@ from partita.core.interrupts import finishing
 from partita.core.iterate import Run, Tick, untold
 from partita.core.method import Method
 from partita.core.params import setting
+from partita.core.soft import AnyEnsemble, SoftEnsemble, hard_if_one_hot
 from partita.core.types import FloatArray, sealed
 from partita.kernels.nbce_cvb import add_absences, add_moments, sweep_rows
+from partita.kernels.nbce_cvb_soft import add_soft_absences, add_soft_moments, sweep_memberships
 from partita.models.mixture import memberships
 from partita.models.nbce_bound import Columns, Hyper, Prior, expectations, log_joint
 from partita.models.nbce_learn import HIGHEST, LOWEST, Counted, Terms, learned
@@ -44,9 +46,9 @@ class Params:
 
 
 class Moments(NamedTuple):
-    """Sums of chances (0) and of their squares (1) over rows; see `kernels.nbce_cvb`."""
+    """Sums of chances (0) and of their squares (1) over rows; see `kernels.nbce_cvb` and `nbce_cvb_soft`."""
 
-    tables: FloatArray  # (2, t, m)
+    tables: FloatArray  # (2, t, m), of memberships (3, t, m)
     totals: FloatArray  # (2, r, m)
     sizes: FloatArray  # (2, m)
     tails: FloatArray  # (2, m)
@@ -62,7 +64,7 @@ class State(NamedTuple):
     """How far the last sweep moved the chances of an object, on average."""
 
 
-def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) -> Consensus:
     """The model of NBCE-VB with pi and theta integrated out: the posterior is taken as one distribution gamma_i for
     each object, and gamma_ik is proportional to exp(E log p(y_i, z_i = k | all others)), row after row.
 
@@ -72,11 +74,16 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     the counts. With weights a label of clustering j counts w_j, and log(a + N) is ln Gamma(a + w N + w) - ln Gamma(a +
     w N), in the same two orders.
 
+    Memberships enter by expected counts: with s_ij(l) the membership of object i in label l, theta_kj(l) has the power
+    s_ij(l), and N_kj(l) is the sum of the memberships of the objects in k. So l adds the expectation of ln Gamma(beta +
+    N + s) - ln Gamma(beta + N). One-hot rows are labels, and are fitted as labels.
+
     The sweeps raise no objective that can be computed, and the trace may fall: it is the variational bound of the log
     evidence at these gamma. Once clusters have formed, alpha and beta are fitted to the expected log joint, in which
     every count is the one expected if there is any, times the chance that there is one. A run ends when gamma stands
     still. Empty components are carried as in NBCE-VB, and labels, model and perplexity are made in the same way.
     """
+    ensemble = hard_if_one_hot(ensemble)
     runs = runs_of(partial(one_run, ensemble, params), ensemble, k, params, rng)
     state = runs.best.state
     with finishing():
@@ -84,7 +91,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
         return folded(ensemble, columns, state.hyper, state.gamma, k, runs.told())
 
 
-def one_run(ensemble: Ensemble, params: Params, hyper: Hyper, first: Columns, tick: Tick = untold) -> Run[State]:
+def one_run(ensemble: AnyEnsemble, params: Params, hyper: Hyper, first: Columns, tick: Tick = untold) -> Run[State]:
     """Sweeps from the clusters of a start: with the concentrations as given, then with fitted ones."""
     columns = with_empty(first, hyper)
     gamma, _ = memberships(expectations(columns, ensemble.offsets, hyper), ensemble)
@@ -94,7 +101,7 @@ def one_run(ensemble: Ensemble, params: Params, hyper: Hyper, first: Columns, ti
     return phases(sweeps, begun, limits, tick, enough=lambda state: state.moved <= params.tol)
 
 
-def step(ensemble: Ensemble, order: int, learn: bool, state: State) -> tuple[State, float]:
+def step(ensemble: AnyEnsemble, order: int, learn: bool, state: State) -> tuple[State, float]:
     """The components in order, fitted concentrations if asked for, and one sweep; with the variational bound there."""
     hyper, moments = state.hyper, moments_of(ensemble, state.gamma)
     columns = columns_of(ensemble, moments, state.copies)
@@ -113,40 +120,49 @@ def step(ensemble: Ensemble, order: int, learn: bool, state: State) -> tuple[Sta
 
 
 def sweep(
-    ensemble: Ensemble, gamma: FloatArray, copies: FloatArray, moments: Moments, hyper: Hyper, order: int
+    ensemble: AnyEnsemble, gamma: FloatArray, copies: FloatArray, moments: Moments, hyper: Hyper, order: int
 ) -> tuple[float, float]:
     """Renew gamma and its moments in place; returns how far gamma moves in all, and its entropy."""
     sticks = hyper.prior == "tsb"
     alpha = hyper.alpha if sticks else hyper.alpha / hyper.truncation
-    shared = (ensemble.labels, ensemble.offsets, sealed(unit_weights(ensemble)), ensemble.counts)
-    second = float(order - 1)
-    return sweep_rows(*shared, gamma, sealed(copies), *moments, hyper.truncation, sticks, alpha, hyper.beta, second)
+    shared = (ensemble.offsets, sealed(unit_weights(ensemble)), ensemble.counts, gamma, sealed(copies), *moments)
+    rest = (hyper.truncation, sticks, alpha, hyper.beta, float(order - 1))
+    if isinstance(ensemble, SoftEnsemble):
+        return sweep_memberships(ensemble.matrix, *shared, *rest)
+    return sweep_rows(ensemble.labels, *shared, *rest)
 
 
-def moments_of(ensemble: Ensemble, gamma: FloatArray) -> Moments:
+def moments_of(ensemble: AnyEnsemble, gamma: FloatArray) -> Moments:
     """The moments of all counts."""
-    r, m = len(ensemble.names), gamma.shape[1]
-    found = Moments(
-        np.zeros((2, int(ensemble.offsets[-1]), m)), np.zeros((2, r, m)), np.zeros((2, m)), np.zeros((2, m))
-    )
-    add_moments(ensemble.labels, ensemble.offsets, ensemble.counts, sealed(gamma), *found, 0, len(gamma))
+    soft = isinstance(ensemble, SoftEnsemble)
+    t, r, m = int(ensemble.offsets[-1]), len(ensemble.names), gamma.shape[1]
+    found = Moments(np.zeros((3 if soft else 2, t, m)), np.zeros((2, r, m)), np.zeros((2, m)), np.zeros((2, m)))
+    rest = (ensemble.offsets, ensemble.counts, sealed(gamma), *found, 0, len(gamma))
+    if isinstance(ensemble, SoftEnsemble):
+        add_soft_moments(ensemble.matrix, *rest)
+    else:
+        add_moments(ensemble.labels, *rest)
     return found
 
 
-def columns_of(ensemble: Ensemble, moments: Moments, copies: FloatArray) -> Columns:
+def columns_of(ensemble: AnyEnsemble, moments: Moments, copies: FloatArray) -> Columns:
     """The expected counts, labels times the weights of their clusterings."""
     weights = unit_weights(ensemble)[label_columns(ensemble.offsets)][:, None]
     return Columns(moments.sizes[0].copy(), moments.tables[0] * weights, copies)
 
 
-def present(ensemble: Ensemble, gamma: FloatArray, copies: FloatArray, moments: Moments) -> Counted:
+def present(ensemble: AnyEnsemble, gamma: FloatArray, copies: FloatArray, moments: Moments) -> Counted:
     """Every count as it is expected if there is any, weighted by the chance that there is (Teh, Newman, Welling 2006).
 
     So E [ln Gamma(x + N) - ln Gamma(x)], which is 0 for N = 0, is nearly exact where a component holds parts of few
     objects; at the expected count it would be far off for small x.
     """
     none = [np.zeros(part.shape[1:]) for part in moments]
-    add_absences(ensemble.labels, ensemble.offsets, ensemble.counts, sealed(gamma), sealed(copies), *none)
+    rest = (ensemble.offsets, ensemble.counts, sealed(gamma), sealed(copies), *none)
+    if isinstance(ensemble, SoftEnsemble):
+        add_soft_absences(ensemble.matrix, *rest)
+    else:
+        add_absences(ensemble.labels, *rest)
     none_of = Moments(*none)
     weights = unit_weights(ensemble)[:, None]
 
@@ -166,7 +182,7 @@ def present(ensemble: Ensemble, gamma: FloatArray, copies: FloatArray, moments: 
 METHOD = Method(
     fit,
     Params,
-    takes=Ensemble,
+    takes=Ensemble | SoftEnsemble,
     cite="wang2010",
     handles_missing=True,
     chooses_k=True,

@@ -15,6 +15,7 @@ from partita.core.interrupts import finishing
 from partita.core.memory import check_memory
 from partita.core.method import Method
 from partita.core.params import setting
+from partita.core.soft import AnyEnsemble, SoftEnsemble, hard_if_one_hot
 from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen, sealed, smallest_type
 from partita.models.chains import one_row_an_object, run_chains
@@ -64,7 +65,7 @@ class Params:
     )
 
 
-def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Consensus:
+def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) -> Consensus:
     """Every object comes from one of at most K clusters, whose shares are pieces of a stick broken K - 1 times
     ("tsb": v_c ~ Beta(1, alpha)) or Dirichlet(alpha / K) ("fsd"); cluster c gives label l in clustering j with chance
     theta_cj(l), theta_cj ~ Dirichlet(beta). K is k where it is given, so that there are at most k clusters.
@@ -76,16 +77,26 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
     Metropolis moves: the prior wants large ones first. alpha and beta are drawn by slice sampling under Gamma(1, 1)
     priors, once clusters have formed.
 
+    In a soft ensemble the labels are unknown, and the membership s_ij(l) is the likelihood of what is known of a label
+    if it is l. An object's cluster is drawn with the labels summed out, then the labels: the factor of clustering j is
+    the sum over l of s_ij(l) (beta + N_cjl) / (k_j beta + N_cj), and l has the chance of its term. One-hot rows are
+    labels, and are fitted as labels.
+
     The partition shown is that of least expected loss over all draws, itself a draw or not; `draws` holds them. Where
     draws are unsure of many objects, it may set these apart one by one, and have more clusters than any draw; a note
     says so. Memberships are the mean shares of an object's sampled clusters in those of the partition. New objects are
     placed by at most 100 draws' mixtures of posterior means.
     """
+    ensemble = hard_if_one_hot(ensemble)
     objects = one_row_an_object(ensemble, "nbce-gibbs")
     weights = np.ones(len(ensemble.names)) if np.ptp(ensemble.weights) == 0 else unit_weights(ensemble)
     most = params.truncation if k is None else k
-    check_room(len(objects), most, params)
-    rows = Rows(frozen(ensemble.labels[objects]), sealed(ensemble.offsets), frozen(weights), most, params.prior)
+    soft = isinstance(ensemble, SoftEnsemble)
+    check_room(len(objects), most, params, int(ensemble.offsets[-1]) if soft else 0)
+    hard = ensemble.harden() if isinstance(ensemble, SoftEnsemble) else ensemble
+    memberships = frozen(ensemble.matrix[objects]) if isinstance(ensemble, SoftEnsemble) else None
+    shared = (frozen(hard.labels[objects]), sealed(ensemble.offsets), frozen(weights))
+    rows = Rows(*shared, most, params.prior, memberships)
     settle = min(params.settle, params.burn_in)
     plan = Plan(params.burn_in, params.draws, params.thin, settle, params.learn_alpha, params.learn_beta)
     last, *rngs = rng.spawn(1 + params.chains)
@@ -101,7 +112,7 @@ def fit(ensemble: Ensemble, k: int | None, params: Params, rng: Generator) -> Co
         return summed_up(ensemble, rows, chains, draws, point, told(chains, plan, point))
 
 
-def begun(ensemble: Ensemble, start: str, most: int, chain: tuple[int, Generator]) -> IntArray:
+def begun(ensemble: AnyEnsemble, start: str, most: int, chain: tuple[int, Generator]) -> IntArray:
     """(rows,) the clusters where a chain begins: as many as the finest base clustering has, or as there may be."""
     number, rng = chain
     kind = MIXED[number % len(MIXED)] if start == "mixed" else start
@@ -110,10 +121,11 @@ def begun(ensemble: Ensemble, start: str, most: int, chain: tuple[int, Generator
     return placed_start(ensemble, kind, min(most, max(ensemble.sizes), len(ensemble.distinct.first)), rng)
 
 
-def check_room(objects: int, most: int, params: Params) -> None:
-    """Refuse before draws are made that there is no room for."""
+def check_room(objects: int, most: int, params: Params, labels: int) -> None:
+    """Refuse draws that do not fit in memory; each has counts of the `labels` that are drawn, 0 if labels are given."""
     draws = params.chains * params.draws
     needed = draws * objects * (BYTES_A_CELL + 2 * np.dtype(smallest_type(most)).itemsize)
+    needed += draws * labels * (most + 1) * np.dtype(np.int32).itemsize
     check_memory(needed, f"nbce-gibbs with {draws} draws of {objects} objects", "lower draws and raise thin instead")
 
 
@@ -131,12 +143,13 @@ def drawn(chains: list[Chain]) -> Draws:
 
 
 def summed_up(
-    ensemble: Ensemble, rows: Rows, chains: list[Chain], draws: Draws, point: Point, fields: dict[str, Any]
+    ensemble: AnyEnsemble, rows: Rows, chains: list[Chain], draws: Draws, point: Point, fields: dict[str, Any]
 ) -> Consensus:
     """The result that all kept draws stand for, shown by one partition."""
     kept = [draw for chain in chains for draw in chain.kept]
     labels, width = point.labels, int(point.labels.max()) + 1
-    some = [Sampled(kept[s].z, Strengths(kept[s].point.alpha, kept[s].point.beta)) for s in spread(len(kept))]
+    chosen = [kept[s] for s in spread(len(kept))]
+    some = [Sampled(one.z, Strengths(one.point.alpha, one.point.beta), one.tables) for one in chosen]
     model, perplexity = model_of(ensemble, rows, some, labels, width)
     fields["detail"] |= {
         "outlier share": outlier_share(draws),
@@ -222,7 +235,7 @@ def told(chains: list[Chain], plan: Plan, point: Point) -> dict[str, Any]:
 METHOD = Method(
     fit,
     Params,
-    takes=Ensemble,
+    takes=Ensemble | SoftEnsemble,
     cite="wang2010",
     handles_missing=True,
     chooses_k=True,

@@ -11,11 +11,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from partita.core.counting import by_clustering, label_columns, unit_weights
+from partita.core.dirichlet import known_weight
 from partita.core.draws import Draws
-from partita.core.ensemble import Ensemble
 from partita.core.likelihood import perplexity
 from partita.core.links import shared_out
 from partita.core.model import ColumnModel
+from partita.core.soft import AnyEnsemble
 from partita.core.threads import map_chunks
 from partita.core.types import FloatArray, IntArray, sealed
 from partita.kernels.nbce import PLACE
@@ -34,6 +35,8 @@ class Sampled(NamedTuple):
     z: IntArray
     """(n,) clusters 0 … K - 1."""
     strengths: Strengths
+    tables: IntArray | None = None
+    """(t, m + 1) labels in each cluster, by first appearance, where labels are drawn; None: those of the rows."""
 
 
 def spread(count: int, most: int = MOST_DRAWS) -> IntArray:
@@ -53,9 +56,9 @@ def mixture_of(rows: Rows, draw: Sampled) -> Mixture:
     shares = all_shares[seats.book[PLACE, :m]]
     rest = max(float(all_shares.sum() - shares.sum()), 0.0) if m < rows.truncation else 0.0
     column = label_columns(rows.offsets)
-    counts = rows.weights[column][:, None] * seats.tables[:, : m + 1]
-    known = rows.weights[:, None] * seats.totals[:, : m + 1] + np.diff(rows.offsets)[:, None] * beta
-    log_probs = np.log((beta + counts) / known[column])
+    tables = seats.tables[:, : m + 1] if draw.tables is None else draw.tables
+    counts = beta + rows.weights[column][:, None] * tables
+    log_probs = np.log(counts / np.add.reduceat(counts, rows.offsets[:-1])[column])
     if rest == 0.0:
         return Mixture(np.log(shares), log_probs[:, :m])
     return Mixture(np.log(np.append(shares, rest)), log_probs)
@@ -86,7 +89,7 @@ def memberships(draws: Draws, labels: IntArray, k: int) -> FloatArray:
 
 
 def model_of(
-    ensemble: Ensemble, rows: Rows, some: Sequence[Sampled], labels: IntArray, k: int
+    ensemble: AnyEnsemble, rows: Rows, some: Sequence[Sampled], labels: IntArray, k: int
 ) -> tuple[ColumnModel, float]:
     """The model of some draws for a partition into k clusters, and its perplexity of the rows it was made from."""
     weights, mixtures = unit_weights(ensemble), [mixture_of(rows, draw) for draw in some]
@@ -103,5 +106,5 @@ def model_of(
     )
     tables = by_clustering(scores_of(together, ensemble), ensemble.offsets)
     model = ColumnModel(together.log_weights, tables, "softmax", weights=weights, shares=np.concatenate(shares))
-    known = float(ensemble.counts @ ((ensemble.labels >= 0) @ weights))
+    known = float(ensemble.counts @ known_weight(ensemble, weights))
     return model, perplexity(float(ensemble.counts @ log_chances), known)

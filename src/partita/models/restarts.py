@@ -60,7 +60,7 @@ def sample_of(ensemble: E, k: int, rng: Generator) -> E:
     return cast(E, few.rows(places).with_counts(few.counts[places] * factors))
 
 
-def placed_start(ensemble: Ensemble, start: str, k: int, rng: Generator) -> IntArray:
+def placed_start(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> IntArray:
     """(n,) labels of a start for every row: of many rows those of a sample, the others where they fit best."""
     part = sample_of(ensemble, k, rng)
     labels = start_labels(part, start, k, rng)

@@ -44,7 +44,8 @@ class Fitted(NamedTuple):
     """What a fit came to."""
 
     told: dict[str, Any]
-    """Recipe, scores, detail, notes and number of rows, as plain values."""
+    """Recipe, scores, detail, notes and number of rows, as plain values; only `detail` keeps its types in a fit to a
+    sample, because its clusters get their final numbers later."""
     result: Consensus | None
     """For the rows it was fitted to; None for all rows in parts."""
     model: ColumnModel | None
@@ -53,7 +54,8 @@ class Fitted(NamedTuple):
 def fit_distinct(ensemble: Ensemble, wanted: Wanted) -> Fitted:
     """The fit to all different rows with their counts: what the whole table in memory would give."""
     result = _consensus(ensemble, wanted)
-    return Fitted(_told(result), result, result.model)
+    told = _told(result)
+    return Fitted(told | {"detail": plain(told["detail"])}, result, result.model)
 
 
 def fit_sample(ensemble: Ensemble, wanted: Wanted) -> Fitted:
@@ -96,7 +98,7 @@ def choice_record(choice: KChoice | None) -> Any:
 
 
 def _told(result: Consensus) -> dict[str, Any]:
-    detail = {name: plain(value) for name, value in result.detail.items() if not isinstance(value, np.ndarray)}
+    detail = {name: value for name, value in result.detail.items() if not isinstance(value, np.ndarray)}
     usual = usual_notes(result.labels, result.k_asked, result.confidence)
     return {
         "recipe": plain_recipe(result.recipe),

@@ -11,17 +11,18 @@ import numpy as np
 
 from partita.core.checks import allowed
 from partita.core.coding import MissingRule
-from partita.core.consensus import NO_COMPANY, NO_COMPANY_NEW, by_appearance, notes_on
+from partita.core.consensus import NO_COMPANY, NO_COMPANY_NEW, by_appearance, notes_on, renumber_detail
 from partita.core.errors import FileError, Note, ParameterError, UnseenLabelWarning, note_records
 from partita.core.fields import check_weights
 from partita.core.model import ColumnModel
-from partita.core.types import FloatArray, FrozenDict
+from partita.core.types import FloatArray, FrozenDict, IntArray
 from partita.engine.base import Engine
 from partita.io.blocks import LabelBlocks, naming_file, naming_source, rows_of
 from partita.io.holding import holding
 from partita.io.labelling import CONSENSUS
 from partita.io.parts import check_whole, join_parts, read_parts, remove_parts
 from partita.io.result_table import metadata_of
+from partita.io.summary import plain
 from partita.metrics.ensemble import anmi_of
 from partita.metrics.table import from_cells
 from partita.streaming.coding import columns_of
@@ -198,20 +199,22 @@ class _Run:
         if held is None:
             fitted = make()
             assert fitted.model is not None
-            told, model = fitted.told, self._first_come(fitted.model)
+            order = self._first_come(fitted.model)
+            model = fitted.model.in_order(order)
+            told = fitted.told | {"detail": plain(renumber_detail(fitted.told["detail"], order))}
             self.kept.save_fit(told, {}, model)
         else:
             told, _, model = held
         placer = ByModel.of(model, self.plan.confidence, self.plan.membership)
         return _Ready(fit, told, placer, model)
 
-    def _first_come(self, model: ColumnModel) -> ColumnModel:
-        """The model with its clusters numbered as they come in the first block, those it lacks last."""
+    def _first_come(self, model: ColumnModel) -> IntArray:
+        """The model's clusters in the order in which they appear in the first block; those it lacks come last."""
         placer, first = ByModel.of(model, False, False), self.source.blocks[0]
         with naming_file(first):
             pieces = self.source.pieces(first)
             found = [placer.place(columns_of(raw, self.rule, int)).labels for raw in pieces]
-        return model.in_order(by_appearance(np.concatenate(found), model.width)[1])
+        return by_appearance(np.concatenate(found), model.width)[1]
 
     def _result(self, ready: _Ready, totals: Totals) -> Streamed:
         """What there is to tell."""
@@ -223,7 +226,7 @@ class _Run:
             scores["anmi"] = anmi_of(
                 [from_cells(table) for table in agreement(totals, ready.model.offsets)], self.weights
             )
-            detail |= cost(told, totals, scores["anmi"])
+            detail |= cost(told, totals, scores["anmi"], ready.model.likelihood_is_bound)
             notes += told_of(totals)
         sizes = totals.sizes.astype(np.int64)
         reason = NO_COMPANY if ready.fit == "distinct" else NO_COMPANY_NEW
@@ -246,25 +249,26 @@ class _Run:
         )
 
 
-def cost(told: dict[str, Any], totals: Totals, anmi: float) -> dict[str, Any]:
+def cost(told: dict[str, Any], totals: Totals, anmi: float, is_bound: bool) -> dict[str, Any]:
     """What fitting a sample cost: how much better it explains the rows it was fitted to than the others.
 
     Log-likelihoods are those of a label, on average. A fit to all rows would explain all of them, on average over
     samples, at most as well as the sample's fit explains the sample, and at least as well as it explains the others;
-    so the difference bounds the loss.
+    so the difference bounds the loss. Where they are lower bounds of the log-likelihoods, their names say so.
     """
+    name = "log likelihood bound" if is_bound else "log likelihood"
     found: dict[str, Any] = {}
     if "sample anmi" in told:
         found |= {"anmi of the sample": told["sample anmi"], "anmi of all rows": anmi}
     likelihood, labels = float(totals.scalars[0]), float(totals.scalars[1])
     if "sample log likelihood" in told:
         inside, known = told["sample log likelihood"], told["sample labels"]
-        found["log likelihood a label, sample"] = inside / known
+        found[f"{name} a label, sample"] = inside / known
         if labels > known:
-            found["log likelihood a label, other rows"] = outside = (likelihood - inside) / (labels - known)
+            found[f"{name} a label, other rows"] = outside = (likelihood - inside) / (labels - known)
             found["cost of the sample, a label"] = inside / known - outside
     elif likelihood:
-        found["log likelihood"] = likelihood
+        found[name] = likelihood
     return found
 
 
