@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from partita.core.errors import FileError
 from partita.io.formats import HDF5_MAGIC, MAGIC_BYTES
+from partita.io.hdf5 import open_hdf5
 from partita.io.matlab import matlab_arrays
 from partita.io.options import ReadOptions
 from partita.io.raw import Raw, check_several, choose, place_of, some
@@ -105,12 +106,12 @@ def _pool(arrays: dict[str, NDArray[Any]], kind: str) -> NDArray[Any]:
 
 
 def _read_mat(source: Source) -> dict[str, NDArray[Any]]:
-    content = source.content()
-    magic = bytes(content[:MAGIC_BYTES])
+    with source.open() as file:
+        magic = file.read(MAGIC_BYTES)
     if magic.startswith((HDF5_MAGIC, b"MATLAB 7.3")):
         return _read_mat_hdf5(source)
     if 0 not in magic[:4]:
-        return guarded(lambda: matlab_arrays(content), "a MATLAB file")
+        return guarded(lambda: matlab_arrays(source.content()), "a MATLAB file")
     from scipy.io import loadmat
 
     found = guarded(lambda: loadmat(source.handle(), appendmat=False), "a MATLAB file")
@@ -124,7 +125,7 @@ def _read_mat_hdf5(source: Source) -> dict[str, NDArray[Any]]:
         raise FileError("is a MATLAB 7.3 file; save it with -v7 in MATLAB, or install h5py") from None
 
     def read() -> dict[str, NDArray[Any]]:
-        with h5py.File(source.handle(), "r") as file:
+        with open_hdf5(source.handle()) as file:
             return {name: item[()].T for name, item in file.items() if isinstance(item, h5py.Dataset)}
 
     return guarded(read, "a MATLAB 7.3 file")

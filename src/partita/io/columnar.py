@@ -1,7 +1,5 @@
 """Typed column files: Parquet, and the observations of an AnnData file."""
 
-import importlib
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from partita.core.errors import DuplicateNamesWarning, FileError, MissingExtraError, warn
+from partita.core.errors import DuplicateNamesWarning, FileError, warn
 from partita.io.annotation import figure_keys, results_in
+from partita.io.hdf5 import import_hdf5_package, open_hdf5
 from partita.io.options import ReadOptions
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft, some
 from partita.io.source import Source, guarded
@@ -35,13 +34,27 @@ def parquet_schema(source: Source) -> pa.Schema:
 
     def read_schema() -> tuple[pa.Schema, list[str]]:
         with source.open() as file:
-            schema = pq.read_schema(file)
-            return schema, schema.names
+            found = pq.ParquetFile(file)
+            check_one_file(found.metadata)
+            return found.schema_arrow, found.schema_arrow.names
 
     schema, names = guarded(read_schema, "a Parquet file")
     if not names:
         raise FileError("holds no columns; give one column a clustering")
     return schema
+
+
+def check_one_file(metadata: pq.FileMetaData) -> None:
+    """Raise if a column of a Parquet file is stored in another file; Arrow would read other bytes in its place."""
+    for group in range(metadata.num_row_groups):
+        chunks = metadata.row_group(group)
+        for j in range(chunks.num_columns):
+            other = chunks.column(j).file_path
+            if other:
+                raise FileError(
+                    f"column {chunks.column(j).path_in_schema!r:.80} has its values in another file ({other!r:.80}); a "
+                    "file may read no other file: read that one, or write one file with all values"
+                )
 
 
 def index_column_of(schema: pa.Schema) -> int | None:
@@ -149,25 +162,15 @@ def read_anndata(source: Source) -> tuple[Any, Any, Any]:
 
 def _read_elements(source: Source, names: tuple[str, ...]) -> list[Any]:
     """Parts of an AnnData file, None where one is not there."""
-    read_elem = _imported("anndata.io").read_elem
+    read_elem = import_hdf5_package("anndata.io").read_elem
     return list(_seen(source, lambda file: [read_elem(file[name]) if name in file else None for name in names]))
 
 
 def _seen(source: Source, look: Callable[[Any], Any]) -> Any:
     """What is seen in the open file."""
-    h5py = _imported("h5py")
 
     def read() -> Any:
-        with h5py.File(source.handle(), "r") as file:
+        with open_hdf5(source.handle()) as file:
             return look(file)
 
     return guarded(read, "an AnnData file")
-
-
-def _imported(name: str) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtraError("reading AnnData files needs an extra: pip install 'partita[anndata]'") from None
