@@ -65,6 +65,7 @@ def simulate(
     missing: options.Missing = None,
     weight: options.Weights = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -82,7 +83,7 @@ def simulate(
     if output is not None:
         io.check_writable(output)
         options.check_apart(labels, output)
-    wanted = options.read_options(id_column, None, exclude, missing, weight, None, None, None, allow)
+    wanted = options.read_options(id_column, None, exclude, missing, weight, None, None, None, allow, max_input_gb)
     if layout not in ("rows", "columns"):
         raise ParameterError(f"--layout {layout}: expected rows or columns")
     given = (options.settings(setting), protocol, transport, bits, word, seed, start)

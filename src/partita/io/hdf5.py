@@ -6,15 +6,20 @@ a stranger could so turn any file on this machine into labels. `open_hdf5` refus
 
 import importlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from partita.core.errors import FileError, MissingExtraError
+from partita.io.limits import check_input_size
 
 WAY_OUT: Final = "a file may read no other file: save it again with its values in it"
+MAX_DEPTH, MAX_OBJECTS = 50, 1_000_000
+"""Limits of the groups that are loaded; a group may contain itself."""
+TEXT_CELL: Final = 80
+"""Memory of a short text as a Python object."""
 Place: TypeAlias = tuple[Any, str]
 """Place of the parent, and name: the path, without one long text for each of many nested groups."""
 
@@ -76,7 +81,34 @@ def check_self_contained(file: Any) -> None:
                 visit(h5o.open(group, name), below)
             elif kind != h5l.TYPE_SOFT:
                 other = group.links.get_val(name)[0].decode("utf-8", "replace") if kind == h5l.TYPE_EXTERNAL else "?"
-                raise FileError(f"{path_of(below)!r:.200} is a link to another file ({other!r:.80}); {WAY_OUT}")
+                raise FileError(f"{path_of(below)!r:.200} is a link to another file ({other!r:.300}); {WAY_OUT}")
+
+
+def check_loaded_size(items: Iterable[Any], limit: int) -> None:
+    """Raise if datasets, and all datasets in groups, need more memory than the limit when they are loaded.
+
+    A dataset may have a large shape and no stored values: all of its cells then have its fill value.
+    """
+    import h5py
+
+    needed, objects = 0.0, 0
+    pending = [(item, 0) for item in items]
+    while pending:
+        item, depth = pending.pop()
+        objects += 1
+        if depth > MAX_DEPTH or objects > MAX_OBJECTS:
+            raise FileError(
+                f"its groups are nested deeper than {MAX_DEPTH} levels, or have more than {MAX_OBJECTS} objects"
+            )
+        if isinstance(item, h5py.Dataset) and item.shape is not None:
+            cell = item.dtype.itemsize
+            if item.dtype.hasobject:  # text of any length
+                fill = item.fillvalue
+                cell = TEXT_CELL + (len(fill) if isinstance(fill, bytes | str) else 0)
+            needed += float(item.size) * cell
+            check_input_size(needed, limit, f"the dataset {item.name!r:.300} of shape {item.shape} and {item.dtype}")
+        elif isinstance(item, h5py.Group):
+            pending += [(item.get(name), depth + 1) for name in item]
 
 
 def path_of(place: Any) -> str:
@@ -98,11 +130,11 @@ def _check_dataset(dataset: Any, place: Any) -> None:
     properties = dataset.get_create_plist()
     if properties.get_external_count():
         other = properties.get_external(0)[0]
-        raise FileError(f"{path_of(place)!r:.200} has its values in another file ({_text(other)!r:.80}); {WAY_OUT}")
+        raise FileError(f"{path_of(place)!r:.200} has its values in another file ({_text(other)!r:.300}); {WAY_OUT}")
     if properties.get_layout() == h5d.VIRTUAL:
         other = properties.get_virtual_filename(0) if properties.get_virtual_count() else "no file"
         raise FileError(
-            f"{path_of(place)!r:.200} is a virtual dataset, with its values in {_text(other)!r:.80}; {WAY_OUT}"
+            f"{path_of(place)!r:.200} is a virtual dataset, with its values in {_text(other)!r:.300}; {WAY_OUT}"
         )
 
 
