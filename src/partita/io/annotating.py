@@ -46,6 +46,8 @@ class Annotating:
         copy then replaces.
         """
         check_key(key)
+        with naming(source):
+            checked_path(source)
         with naming(path, "standard output"):
             if str(path) == STREAM:
                 raise FileError("an .h5ad cannot go to standard output; give --output a name that ends in .h5ad")

@@ -58,10 +58,11 @@ class Source:
 
 
 @contextmanager
-def naming(path: str | Path, stream: str = "standard input") -> Iterator[None]:
-    """Puts the file's name before every error; what the system refuses becomes a FileError."""
+def naming(path: Any, stream: str = "standard input") -> Iterator[None]:
+    """Puts the file's name before every error; what is no path, or the system refuses, becomes a FileError."""
     shown = stream if str(path) == STREAM else str(path)
     try:
+        checked_path(path)
         yield
     except PartitaError as error:
         raise error.at(shown) from error.__cause__
@@ -100,10 +101,16 @@ def guarded(read: Callable[[], T], what: str) -> T:
 
 def checked_path(path: Any) -> Path:
     """A path that the system can be asked for."""
-    if not isinstance(path, (str, os.PathLike)):
+    if isinstance(path, bytes):
+        raise FileError("bytes is not a path; give text, such as os.fsdecode(path)")
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise FileError(f"{type(path).__name__} is not a path; give the name of a file")
     if "\0" in str(path):
         raise FileError("the path holds a zero byte; check the path")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise FileError("the path has a character that the file system cannot encode; check the path") from None
     return Path(path)
 
 
@@ -115,6 +122,8 @@ def open_source(path: str | Path, kind: str | None, known: tuple[str, ...], max_
     limit = input_limit(max_input_gb)
     asked = None if kind is None else check_format(kind, known)
     if str(path) == STREAM:
+        if sys.stdin is None or getattr(sys.stdin, "closed", False):
+            raise FileError("is closed; connect it, or give the name of a file")
         data = _unpacked(_drained(sys.stdin.buffer, limit), limit)
         return _checked(Source(asked or _looks(data[:MAGIC_BYTES].tobytes()), None, data, limit))
     place = checked_path(path)

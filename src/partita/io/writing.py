@@ -20,7 +20,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from partita.core.consensus import Consensus
-from partita.core.errors import FileError
+from partita.core.errors import FileError, ParameterError
 from partita.io.formats import STREAM, TEXT, WRITABLE, check_format, detect_format, is_packed
 from partita.io.result_table import metadata, result_tables
 from partita.io.source import naming
@@ -55,6 +55,8 @@ def write(
     --------
     Consensus.save : writes the whole result with its model, to be read by `partita.load`.
     """
+    if not isinstance(consensus, Consensus):
+        raise ParameterError(f"a {type(consensus).__name__} is not a result; give a result of partita.consensus")
     with naming(path, "standard output"):
         chosen = _format(path, format)
         put = _writer(consensus, chosen, membership, id_name)
@@ -76,7 +78,9 @@ def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa
         if str(path) != STREAM and Path(path).is_dir():
             raise FileError("is a directory; give a file")
         _format(path, format)
-        if str(path) != STREAM:
+        if str(path) == STREAM:
+            check_stdout()
+        else:
             check_place(Path(path))
 
 
@@ -157,8 +161,15 @@ def _write_json(consensus: Consensus, membership: bool, file: IO[bytes]) -> None
     file.write(json.dumps(summary(consensus, membership), allow_nan=False).encode() + b"\n")
 
 
+def check_stdout() -> None:
+    """Raise if standard output is closed (`>&-`)."""
+    if sys.stdout is None or getattr(sys.stdout, "closed", False):
+        raise FileError("is closed; connect it, or give the name of a file")
+
+
 def to_stdout(put: Callable[[IO[bytes]], None]) -> None:
     """Put bytes on standard output."""
+    check_stdout()
     sys.stdout.flush()
     out = getattr(sys.stdout, "buffer", None)
     if out is not None:

@@ -1,12 +1,13 @@
 """partita.stream: a consensus of a table too large to be read as a whole."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from partita.core.errors import ParameterError
+from partita.core.errors import ParameterError, TableError
 from partita.core.method import is_several
 from partita.engine import Engine, open_engine
 from partita.engine.opening import Name
@@ -14,6 +15,7 @@ from partita.fitting import Asked
 from partita.io.blocks import LabelBlocks, array_blocks, open_blocks
 from partita.io.finding import check_apart
 from partita.io.options import ReadOptions
+from partita.io.source import naming
 from partita.streaming.fitting import Wanted
 from partita.streaming.planning import MOST_ROWS, SAMPLE, FitAsked, Plan
 from partita.streaming.result import Streamed
@@ -90,7 +92,8 @@ def stream(
     plan = Plan(wanted, how.fit, how.most, how.sample, how.confidence, how.membership, how.read)
     plan.check()
     source = blocks_of(table, how.read)
-    place = None if output is None else Path(output)
+    with nullcontext() if output is None else naming(output):
+        place = None if output is None else Path(output)
     if place is not None:
         check_apart(table, (block.path for block in source.blocks), place)
     if not isinstance(how.engine, str):
@@ -104,6 +107,8 @@ def stream(
 def blocks_of(table: Any, options: ReadOptions) -> LabelBlocks:
     """Any table that can be read in blocks."""
     if isinstance(table, np.ndarray):
+        if np.ma.is_masked(table):
+            raise TableError("a masked array cannot be read in blocks; give array.filled(-1) and set missing=-1")
         return array_blocks(table)
     if hasattr(table, "pieces") and hasattr(table, "blocks"):
         found: LabelBlocks = table
