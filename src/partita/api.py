@@ -121,7 +121,8 @@ def read(path: Any, **options: Any) -> Ensemble | SoftEnsemble:
         CSV, TSV (also .gz), Parquet, NPY, NPZ, MAT or H5AD file; "-" is standard input.
     **options
         Fields of `partita.io.ReadOptions`: `ids` (name of the column with ids), `columns` and `exclude` (names or
-        patterns), `missing`, `weights`, `transpose`, `header`, `format`, and `allow` (checks to switch off).
+        patterns), `missing`, `weights`, `transpose`, `header`, `format`, `allow` (checks to switch off), and
+        `max_input_gb` (maximum memory that the contents of the file may take; default: half of the available memory).
 
     Returns
     -------

@@ -71,6 +71,7 @@ def cluster(
     exclude: options.Exclude = None,
     header: options.Header = None,
     input_format: options.InputFormat = None,
+    max_input_gb: options.MaxInput = None,
     membership: options.Membership = True,
     output_format: options.OutputFormat = None,
     key_added: placing.KeyAdded = None,
@@ -94,7 +95,7 @@ def cluster(
         options.k_values(k), (way, method), params, options.pairs(method_setting, "--method-set"), seed
     )
     with options.working(threads, quiet):
-        features = making.read(data, id_column, columns, exclude, header, input_format)
+        features = making.read(data, id_column, columns, exclude, header, input_format, max_input_gb)
         made, result = asked.on(features, threads)
         result = replace(result, id_name=id_column or "id")
     with finishing():

@@ -63,6 +63,7 @@ def compare(
     transpose: options.Transpose = None,
     header: options.Header = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     input_format: options.InputFormat = None,
     harden: options.Harden = False,
@@ -84,7 +85,9 @@ def compare(
     numbers, output = options.several_k_values(k), None if output == "-" else output
     check_table_file(labels, output)
     methods = list(named(methods)) if methods else None  # a wrong name is told before a large table is read
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
+    wanted = options.read_options(
+        id_column, columns, exclude, missing, weight, transpose, header, input_format, allow, max_input_gb
+    )
     with options.working(threads, quiet):
         ensemble = options.hardened(read(labels, wanted), harden)
         found = compared(ensemble, numbers, methods, find_k=find_k, seed=seed, workers=workers, threads=threads)

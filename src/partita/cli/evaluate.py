@@ -44,6 +44,7 @@ def evaluate(
     transpose: options.Transpose = None,
     header: options.Header = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     input_format: options.InputFormat = None,
     as_json: options.Json = False,
@@ -63,11 +64,11 @@ def evaluate(
 
     if ensemble is None and truth is None:
         raise ParameterError("nothing to compare with; give --ensemble, --truth or both")
-    found = io.read_labels(labels, column, ids=id_column)
+    found = io.read_labels(labels, column, ids=id_column, max_input_gb=max_input_gb)
     base = None
     if ensemble is not None:
         wanted = options.read_options(
-            id_column, columns, exclude, missing, weight, transpose, header, input_format, allow
+            id_column, columns, exclude, missing, weight, transpose, header, input_format, allow, max_input_gb
         )
         base = io.read(ensemble, wanted)
         note_one_sided(labels, found.ids is not None, ensemble, base.ids is not None, "--id")
@@ -76,7 +77,14 @@ def evaluate(
     classes = None
     if truth is not None:
         classes = read_classes(
-            truth, truth_column, truth_id or id_column, missing, order, len(values), ensemble or labels
+            truth,
+            truth_column,
+            truth_id or id_column,
+            missing,
+            order,
+            len(values),
+            ensemble or labels,
+            max_input_gb=max_input_gb,
         )
     scores = api.evaluate(values, ensemble=base, truth=classes, missing=unknown_class(missing))
     if as_json:

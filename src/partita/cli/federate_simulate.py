@@ -69,6 +69,7 @@ def simulate(
     header: options.Header = None,
     input_format: options.InputFormat = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -86,7 +87,9 @@ def simulate(
     if output is not None:
         io.check_writable(output)
         options.check_apart(labels, output)
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
+    wanted = options.read_options(
+        id_column, columns, exclude, missing, weight, transpose, header, input_format, allow, max_input_gb
+    )
     if layout not in ("rows", "columns"):
         raise ParameterError(f"--layout {layout}: expected rows or columns")
     given = (options.settings(setting), protocol, transport, bits, word, seed, start)

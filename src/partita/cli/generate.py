@@ -69,6 +69,7 @@ def generate(
     exclude: options.Exclude = None,
     header: options.Header = None,
     input_format: options.InputFormat = None,
+    max_input_gb: options.MaxInput = None,
     output_format: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +94,7 @@ def generate(
     options.check_apart(data, output, "features")
     asked = Making.of(way, making.given(setting, members=members, k=k, base=base, soft=soft, scale=scale), seed)
     with options.working(threads, quiet):
-        features = making.read(data, id_column, columns, exclude, header, input_format)
+        features = making.read(data, id_column, columns, exclude, header, input_format, max_input_gb)
         made = asked.on(features, threads)
     with finishing():
         io.write_ensemble(made.ensemble, output, output_format, id_column or "id", asked.told(features))

@@ -2,11 +2,13 @@
 
 import errno
 import inspect
+import io
 import logging
 import os
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,7 +32,7 @@ from partita.cli import (
     ways,
 )
 from partita.cli.options import INTERRUPTED
-from partita.core.errors import InputWarning, PartitaError, PartitaWarning
+from partita.core.errors import FileError, InputWarning, PartitaError, PartitaWarning
 from partita.core.suggest import COMMANDS, similar
 from partita.core.ways_out import COMMAND, offering
 from partita.version import __version__
@@ -110,6 +112,7 @@ def _top(
 
 def main() -> None:
     """Run the command; a user's mistake ends in one line and exit code 1, wrong usage in 2, an interrupt in 130."""
+    _open_closed_streams()
     warnings.showwarning = _show_warning
     logging.getLogger("partita").addHandler(_Notes())
     try:
@@ -134,6 +137,39 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in it cannot be written either
         typer.echo("partita: standard output: no space left; make room, or send it elsewhere", err=True)
         sys.exit(1)
+
+
+class _Closed(io.TextIOBase):
+    """In place of a standard output that is closed (`>&-`): writing to it is an error."""
+
+    @property
+    def closed(self) -> bool:
+        """True."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Raise a `FileError`."""
+        raise FileError("standard output: is closed; connect it, or write to a file with --output")
+
+    def flush(self) -> None:
+        """Do nothing: nothing was written."""
+
+
+def _open_closed_streams() -> None:
+    """Open the standard streams that are closed (`<&-`, `>&-`, `2>&-`).
+
+    Otherwise the next file that is opened gets the number of the stream, and what a compiled library prints goes into
+    that file. Messages to a closed stderr are lost, as the user wants.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # until the process ends
 
 
 class _Notes(logging.Handler):

@@ -68,10 +68,18 @@ def given(setting: list[str] | None, **options: Any) -> dict[str, Any]:
     return found | {name: value for name, value in options.items() if value is not None}
 
 
-def read(data: str, id_column: str | None, columns: Any, exclude: Any, header: Any, input_format: str | None) -> Any:
+def read(
+    data: str,
+    id_column: str | None,
+    columns: Any,
+    exclude: Any,
+    header: Any,
+    input_format: str | None,
+    max_input_gb: float | None,
+) -> Any:
     """The features in a file."""
     from partita.cli.options import read_options
     from partita.io import read_features
 
-    wanted = read_options(id_column, columns, exclude, None, None, None, header, input_format)
+    wanted = read_options(id_column, columns, exclude, None, None, None, header, input_format, None, max_input_gb)
     return read_features(data, wanted)

@@ -148,6 +148,16 @@ Allow: TypeAlias = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+MaxInput: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--max-input-gb",
+        metavar="GB",
+        help="Maximum memory that the contents of an input file may take, after unpacking. Default: half of the "
+        "available memory.",
+        rich_help_panel=INPUT,
+    ),
+]
 
 
 def _strict(strict: bool) -> bool:
@@ -308,6 +318,7 @@ def read_options(
     header: bool | None,
     input_format: str | None,
     allow: list[str] | None = None,
+    max_input_gb: float | None = None,
 ) -> Any:
     """How the options say a label table is to be read."""
     from partita.io import ReadOptions
@@ -322,6 +333,7 @@ def read_options(
         transpose=transpose,
         header=header,
         allow=tuple(allow or ()),
+        max_input_gb=max_input_gb,
     )
 
 
@@ -341,6 +353,7 @@ def reading_words(wanted: Any, harden: bool) -> list[str]:
         ("--weight", weights),
         ("--allow", wanted.allow),
         ("--input-format", wanted.format and [wanted.format]),
+        ("--max-input-gb", wanted.max_input_gb and [f"{wanted.max_input_gb:.17g}"]),
     )
     words = [word for flag, values in several for value in values or () for word in (flag, str(value))]
     for flag, said in (("transpose", wanted.transpose), ("header", wanted.header)):

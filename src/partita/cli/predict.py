@@ -24,6 +24,7 @@ def predict(
     transpose: options.Transpose = None,
     header: options.Header = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     input_format: options.InputFormat = None,
     membership: options.Membership = True,
@@ -57,7 +58,9 @@ def predict(
     place = placing.Place.of(labels, output, kind, input_format, key_added, overwrite)
     options.check_apart(model, output, "model")
     fitted = io.load_model(model)
-    wanted = options.read_options(id_column, columns, exclude, missing, None, transpose, header, input_format, allow)
+    wanted = options.read_options(
+        id_column, columns, exclude, missing, None, transpose, header, input_format, allow, max_input_gb
+    )
     if not missing and fitted.missing.said:
         wanted = replace(wanted, missing=tuple(value for _, value in fitted.missing.values))
     if not columns and (input_format or Path(labels).suffix[1:].lower()) == "h5ad":

@@ -97,6 +97,7 @@ def report(
     transpose: options.Transpose = None,
     header: options.Header = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     input_format: options.InputFormat = None,
     harden: options.Harden = False,
@@ -125,18 +126,28 @@ def report(
     if isinstance(asked, int) and criterion is not None:
         raise ParameterError(f"--criterion {criterion}: --k {asked} leaves no choice; give several, such as 2..10")
     rival_names(compare)
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
+    wanted = options.read_options(
+        id_column, columns, exclude, missing, weight, transpose, header, input_format, allow, max_input_gb
+    )
     params = options.settings(setting, "repeats", "criterion")
     told: Any = {"title": title, "source": source_name(labels), "id_name": id_column or "id", "command": typed()}
     fit: Any = {"criterion": criterion, "repeats": repeats, "seed": seed, "params": params, "threads": threads}
     compile_beside(method, polish=False)
     with options.working(threads, quiet):
         ensemble = options.hardened(io.read(labels, wanted), harden)
-        places, names = _coordinates(coords, coords_columns, (coords_id, id_column), ensemble)
+        places, names = _coordinates(coords, coords_columns, (coords_id, id_column), ensemble, max_input_gb)
         classes = None
         if truth is not None:
             classes = read_classes(
-                truth, truth_column, truth_id or id_column, missing, ensemble.ids, len(ensemble), labels, quiet
+                truth,
+                truth_column,
+                truth_id or id_column,
+                missing,
+                ensemble.ids,
+                len(ensemble),
+                labels,
+                quiet,
+                max_input_gb,
             )
         extra = ReportOptions(classes, places, names, compare, **told, **fit)
         data = make_report(ensemble, asked, method, extra)
@@ -189,7 +200,11 @@ def source_name(labels: str) -> str:
 
 
 def _coordinates(
-    path: str | None, columns: list[str] | None, id_names: tuple[str | None, str | None], ensemble: "AnyEnsemble"
+    path: str | None,
+    columns: list[str] | None,
+    id_names: tuple[str | None, str | None],
+    ensemble: "AnyEnsemble",
+    max_input_gb: float | None,
 ) -> tuple[Any, tuple[str, str]]:
     """Two coordinates of every object, NaN where it has none, and what they are called."""
     import numpy as np
@@ -199,7 +214,7 @@ def _coordinates(
 
     if path is None:
         return None, ("x", "y")
-    found = _features(path, columns, *id_names)
+    found = _features(path, columns, *id_names, max_input_gb)
     if len(found.names) != 2:
         raise TableError(
             f"{path}: {len(found.names)} columns of numbers; coordinates are two: say which by --coords-columns, "
@@ -214,18 +229,20 @@ def _coordinates(
     return matrix, (found.names[0], found.names[1])
 
 
-def _features(path: str, columns: list[str] | None, named: str | None, likely: str | None) -> Any:
+def _features(
+    path: str, columns: list[str] | None, named: str | None, likely: str | None, max_input_gb: float | None
+) -> Any:
     """The numbers in a file; the column of ids is the one named, or one called as in the label table if there is."""
     from partita import io
 
-    chosen = tuple(columns or ())
+    wanted = io.ReadOptions(columns=tuple(columns or ()), max_input_gb=max_input_gb)
     try:
-        return io.read_features(path, io.ReadOptions(ids=named or likely, columns=chosen), gaps=True)
+        return io.read_features(path, replace(wanted, ids=named or likely), gaps=True)
     except PartitaError as error:
         if named is not None or likely is None:
             raise _of_coordinates(error) from None
         try:
-            return io.read_features(path, io.ReadOptions(columns=chosen), gaps=True)
+            return io.read_features(path, wanted, gaps=True)
         except PartitaError:
             raise _of_coordinates(error) from None
 

@@ -24,6 +24,7 @@ def run(
     transpose: options.Transpose = None,
     header: options.Header = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     input_format: options.InputFormat = None,
     harden: options.Harden = False,
@@ -137,7 +138,9 @@ def run(
     from partita.io.result_table import check_id_name
 
     numbers = options.k_values(k)
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
+    wanted = options.read_options(
+        id_column, columns, exclude, missing, weight, transpose, header, input_format, allow, max_input_gb
+    )
     words = streaming.Words(stream, fit, most_rows, sample, engine, scheduler, workers)
     if words.apply(labels):
         streaming.refuse(
@@ -155,6 +158,7 @@ def run(
             report=report is not None,
             plot=plot is not None,
             truth=truth_file is not None,
+            max_input_gb=max_input_gb is not None,
         )
         task = (labels, output, method, numbers, setting, seed, polish, membership, save_model, wanted)
         streaming.run(streaming.Task(*task), words, threads, as_json, quiet)
@@ -185,7 +189,9 @@ def run(
         classes = None
         if truth_file is not None:
             names = (truth_column, truth_id or id_column)
-            classes = truth.read_classes(truth_file, *names, missing, ensemble.ids, len(ensemble), labels, quiet)
+            classes = truth.read_classes(
+                truth_file, *names, missing, ensemble.ids, len(ensemble), labels, quiet, max_input_gb
+            )
         params = options.settings(setting)
         result = consensus(
             ensemble, method, numbers, seed=seed, threads=threads, compress=compress, polish=polish, **params

@@ -78,6 +78,7 @@ def select_k(
     transpose: options.Transpose = None,
     header: options.Header = None,
     allow: options.Allow = None,
+    max_input_gb: options.MaxInput = None,
     strict: options.Strict = False,
     input_format: options.InputFormat = None,
     harden: options.Harden = False,
@@ -98,7 +99,9 @@ def select_k(
     check_known(criterion)
     numbers, output = options.several_k_values(k), None if output == "-" else output
     _check_places(labels, output, plot)
-    wanted = options.read_options(id_column, columns, exclude, missing, weight, transpose, header, input_format, allow)
+    wanted = options.read_options(
+        id_column, columns, exclude, missing, weight, transpose, header, input_format, allow, max_input_gb
+    )
     with options.working(threads, quiet):
         ensemble = options.hardened(read(labels, wanted), harden)
         chosen = select(

@@ -47,6 +47,7 @@ def summarise(
     missing: options.Missing = None,
     header: options.Header = None,
     input_format: options.InputFormat = None,
+    max_input_gb: options.MaxInput = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -72,7 +73,9 @@ def summarise(
     check_loss(loss)
     check_level(level)
     check_max_clusters(max_clusters)
-    wanted = options.read_options(id_column, columns, exclude, missing, None, None, header, input_format)
+    wanted = options.read_options(
+        id_column, columns, exclude, missing, None, None, header, input_format, None, max_input_gb
+    )
     with options.working(threads, quiet):
         table = read_draws(draws, by, wanted)  # type: ignore[arg-type]  # checked there
         places = [_pair(word, table) for word in pairs or []]

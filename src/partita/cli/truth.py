@@ -49,7 +49,15 @@ def check_used(option: str, path: str | None, column: Any, id_name: str | None) 
 
 
 def read_classes(
-    truth: str, column: str | None, id_name: str | None, missing: Any, ids: Any, n: int, other: str, quiet: bool = False
+    truth: str,
+    column: str | None,
+    id_name: str | None,
+    missing: Any,
+    ids: Any,
+    n: int,
+    other: str,
+    quiet: bool = False,
+    max_input_gb: float | None = None,
 ) -> Any:
     """Return the known class of each of the `n` objects with these ids (or None); None or -1 if it is unknown.
 
@@ -57,7 +65,9 @@ def read_classes(
     """
     from partita import io
 
-    known = io.read_labels(truth, column, ids=id_name, missing=options.missing_values(missing))
+    known = io.read_labels(
+        truth, column, ids=id_name, missing=options.missing_values(missing), max_input_gb=max_input_gb
+    )
     if not quiet:
         note_one_sided(truth, known.ids is not None, other, ids is not None, "--truth-id")
     return io.match(known, ids, n, partial=True)

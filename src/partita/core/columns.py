@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from partita.core.coding import Indexed, Label, MissingRule, code_indexed, label_key
 from partita.core.errors import LabelError, ParameterError
+from partita.core.texts import WAY_OUT, first_invalid, first_invalid_cell
 from partita.core.types import MISSING, FloatArray, IntArray, is_sequence
 from partita.core.ways_out import ways_out
 
@@ -24,8 +25,16 @@ def not_a_label(name: str, row: int, value: Any) -> LabelError:
     )
 
 
+def not_text(name: str, row: int) -> LabelError:
+    """Return the error for a label with an invalid code point, which itself may be impossible to print."""
+    return LabelError(f"column {name!r}, row {row + 1}: the label has an invalid code point; {WAY_OUT}")
+
+
 def index_column(column: Any, name: str) -> Indexed:
     """Any column (NumPy, pandas, polars, Arrow, a list) as indices into its distinct values."""
+    cell = first_invalid_cell(column) if isinstance(column, np.ndarray) else None
+    if cell is not None:
+        raise not_text(name, cell[0])
     if str(getattr(column, "dtype", "")) == "category" and hasattr(column, "cat"):
         return _check_values(Indexed(column.cat.codes.to_numpy(), column.cat.categories.tolist()), name)
     array = _to_arrow(column)
@@ -88,6 +97,9 @@ def _index_floats(values: FloatArray, name: str) -> Indexed:
 def _check_values(column: Indexed, name: str) -> Indexed:
     """Categories may be floats or NaN: whole ones become integers, NaN becomes missing, others raise."""
     values: list[Label] = list(column.values)
+    bad = first_invalid(values)
+    if bad is not None:
+        raise not_text(name, int(np.argmax(column.indices == bad)))
     odd = [index for index, value in enumerate(values) if value is None or isinstance(value, float)]
     if not odd:
         return column
@@ -105,8 +117,8 @@ def _check_values(column: Indexed, name: str) -> Indexed:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a cell holds nothing: None, a not-a-number of any kind, pandas.NA."""
-    if value is None or type(value).__name__ == "NAType":
+    """Whether a cell holds nothing: None, a not-a-number of any kind, pandas.NA, `numpy.ma.masked`."""
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
         return True
     try:
         return bool(value != value)
@@ -122,7 +134,7 @@ def _index_objects(column: list[Any], name: str) -> Indexed:
         plain = value.item() if isinstance(value, np.generic) else value
         plain = float(plain) if isinstance(plain, np.floating) else plain
         try:
-            container = hasattr(plain, "__len__") and not isinstance(plain, (str, bytes))
+            container = hasattr(plain, "__len__") and not isinstance(plain, (str, bytes)) and plain is not np.ma.masked
             if container or (plain is not None and type(plain).__hash__ is object.__hash__):
                 raise TypeError  # several labels, or an object that equals nothing but itself
             empty = is_empty(plain)

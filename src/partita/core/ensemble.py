@@ -75,7 +75,7 @@ class Ensemble(FrozenArrays):
         ----------
         table : array, nested list, mapping of columns, or dataframe (pandas, polars, Arrow)
             One row per object, one column per clustering. Labels are integers, strings, booleans or categories. None,
-            NaN and the strings "", NA, N/A, NaN, null, None are missing labels.
+            NaN, masked values of NumPy arrays and the strings "", NA, N/A, NaN, null, None are missing labels.
         names : list of str, optional
             Names of the clusterings. Default: the names of the columns, or c0, c1, …
         weights : sequence or mapping of float, optional

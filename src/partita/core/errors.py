@@ -27,6 +27,7 @@ if its text does; it is also recorded as a `Note` of the ensemble and of the res
 """
 
 import os
+import re
 import traceback
 import warnings
 from collections.abc import Iterable
@@ -36,7 +37,13 @@ from typing import Any, Final
 
 
 class PartitaError(ValueError):
-    """Something a user can put right; the message says how."""
+    """Something a user can put right; the message says how, in one line that every stream can print."""
+
+    def __init__(self, message: str = "") -> None:
+        # The text of an object may have several lines, a path or a label lone surrogates, which no stream can print.
+        text = re.sub(r"\s*\n\s*", " ", str(message))
+        printable = text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8", "replace")
+        super().__init__(printable)
 
     def reworded(self, message: str) -> "PartitaError":
         """Return the same error with another message."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita.core.errors import TableError
 from partita.core.fields import check_ids, fingerprint, index_of
-from partita.core.types import FloatArray, FrozenArrays
+from partita.core.types import FloatArray, FrozenArrays, filled
 from partita.core.ways_out import PYTHON, ways_out
 
 MOST_DENSE: Final = 1 << 26
@@ -56,7 +56,7 @@ def as_features(table: Any) -> Features:
         named = {str(name): _numbers(np.asarray(values), [str(name)]) for name, values in table.items()}
         return checked(_stacked([values.reshape(-1) for values in named.values()]), list(named))
     try:
-        array = table.filled(np.nan) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
+        array = filled(table)
     except ValueError:
         raise TableError(f"the rows have different lengths; {SHAPE}") from None
     return checked(array)
@@ -108,7 +108,8 @@ def _column(column: Any, name: str) -> FloatArray:
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
         found: FloatArray = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
         return found
-    return _numbers(np.array(column.to_list(), dtype=object), [name])
+    cells = column.to_list()
+    return _numbers(np.fromiter(cells, object, len(cells)), [name])
 
 
 def _stacked(columns: list[FloatArray]) -> FloatArray:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from partita.core.columns import is_empty
 from partita.core.errors import ParameterError, TableError
+from partita.core.texts import WAY_OUT, first_invalid, first_invalid_cell
 from partita.core.types import FloatArray, frozen, is_sequence
 
 
@@ -48,7 +49,11 @@ def check_ids(ids: Any, rows: int) -> NDArray[Any] | None:
     """Object ids, one a row and all different, each as it was given."""
     if ids is None:
         return None
-    values = _as_list(ids)
+    cell = first_invalid_cell(ids) if isinstance(ids, np.ndarray) else None
+    values = _as_list(ids) if cell is None else []
+    bad = first_invalid(values) if cell is None else cell[0]
+    if bad is not None:
+        raise TableError(f"row {bad + 1}: the id has an invalid code point; {WAY_OUT}")
     if len(values) != rows:
         raise TableError(f"{len(values)} ids were given for {rows} objects; give one id a row")
     kinds = set(map(type, values))
@@ -84,6 +89,8 @@ def _check_different(values: list[Any]) -> None:
 
 def _numbers(values: Any, what: str, each: str) -> FloatArray:
     """Real numbers as an array; anything else raises."""
+    if np.ma.is_masked(values):
+        raise TableError(f"{what} have masked values; give {each}")
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":

@@ -112,7 +112,7 @@ def _method_hint(k: Any) -> str:
 
 def is_several(k: Any) -> bool:
     """Return True if k is a range, a list or another collection of numbers of clusters."""
-    return isinstance(k, Iterable) and not isinstance(k, (str, bytes))
+    return isinstance(k, Iterable) and not isinstance(k, (str, bytes)) and getattr(k, "shape", (1,)) != ()
 
 
 def checked_numbers(k: Any, rows: int) -> tuple[list[int], list[str]]:

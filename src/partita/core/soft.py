@@ -17,7 +17,8 @@ from partita.core.fields import check_counts, check_ids, check_weights, fingerpr
 from partita.core.showing import ensemble_html
 from partita.core.suggest import suggests_names
 from partita.core.tables import as_table, code_table
-from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, frozen, is_sequence, smallest_type
+from partita.core.texts import WAY_OUT, first_invalid
+from partita.core.types import MISSING, BoolArray, FloatArray, FrozenArrays, filled, frozen, is_sequence, smallest_type
 from partita.core.ways_out import MEMBERSHIPS, offering
 
 
@@ -218,7 +219,12 @@ def as_ensemble(table: Any, **reading: Any) -> Ensemble | SoftEnsemble:
 
 def _named(blocks: Any, names: Any) -> tuple[tuple[str, ...], list[Any]]:
     """The clusterings and what they are called."""
-    if isinstance(blocks, (str, bytes)) or not hasattr(blocks, "__len__"):
+    if not isinstance(blocks, Mapping) and (
+        isinstance(blocks, (str, bytes))
+        or hasattr(blocks, "toarray")
+        or not hasattr(blocks, "__len__")
+        or getattr(blocks, "shape", (1,)) == ()
+    ):
         raise TableError("memberships come as a list or a mapping of clusterings; give one matrix a clustering")
     found = list(blocks.values()) if isinstance(blocks, Mapping) else list(blocks)
     if not found:
@@ -227,6 +233,9 @@ def _named(blocks: Any, names: Any) -> tuple[tuple[str, ...], list[Any]]:
     if given is not None and not (is_sequence(given) and all(isinstance(name, (str, int)) for name in given)):
         raise TableError(f"names={names!r} is not a list of names; give one name a clustering")
     called = tuple(map(str, given)) if given is not None else tuple(f"c{j}" for j in range(len(found)))
+    bad = first_invalid(called)
+    if bad is not None:
+        raise TableError(f"the name of clustering {bad + 1} has an invalid code point; {WAY_OUT}")
     if len(called) != len(found) or len(set(called)) != len(called):
         raise TableError(f"{len(found)} clusterings need {len(found)} different names; {list(called)} were given")
     return called, found
@@ -245,7 +254,7 @@ def _block(values: Any, name: str, rule: MissingRule) -> tuple[FloatArray, tuple
         labels, classes = code_table(as_table({name: values}), rule)
         return _one_hot(labels[:, 0], len(classes[0])), classes[0]
     try:
-        plain = values.filled(np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        plain = filled(values)
         if plain.dtype.kind not in "biufO":
             raise TypeError
         block = plain.astype(np.float64)

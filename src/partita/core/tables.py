@@ -12,8 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from partita.core.coding import Indexed, Label, MissingRule, code_indexed, code_integers
-from partita.core.columns import index_column, whole_numbers
+from partita.core.columns import index_column, not_text, whole_numbers
 from partita.core.errors import LabelError, TableError
+from partita.core.texts import WAY_OUT, first_invalid, first_invalid_cell
 from partita.core.types import IntArray, is_sequence
 
 EMPTY_CELL = np.iinfo(np.int64).min
@@ -61,6 +62,10 @@ class Table:
         """Return the table with rows as columns; the ids become the names, and then the names become the ids."""
         if self.matrix is not None and self.ids is None:
             return _from_array(self.matrix.T)
+        for place, column in enumerate(self.columns):
+            cell = first_invalid_cell(column) if isinstance(column, np.ndarray) else None
+            if cell is not None:
+                raise not_text(str(self.ids[cell[0]]) if self.ids else f"c{cell[0]}", place)
         lists = self.lists()
         names = self.ids or tuple(f"c{j}" for j in range(len(lists[0])))
         turned = _from_columns([str(name) for name in names], [list(row) for row in zip(*lists, strict=True)])
@@ -89,6 +94,9 @@ def as_table(table: Any, names: Sequence[str] | None = None) -> Table:
 def _check_different(names: Sequence[str]) -> None:
     if len(set(names)) < len(names):
         raise _doubled(names)
+    bad = first_invalid(names)
+    if bad is not None:
+        raise TableError(f"the name of column {bad + 1} has an invalid code point; {WAY_OUT}")
 
 
 def _doubled(names: Sequence[str]) -> TableError:
@@ -128,6 +136,10 @@ def _fits(matrix: NDArray[Any]) -> bool:
 def _read(table: Any) -> Table:
     if isinstance(table, Table):
         return table
+    if hasattr(table, "toarray") and hasattr(table, "nnz"):  # a dictionary too, in some formats
+        raise TableError("a sparse matrix is not a label table; give a dense array of labels, objects in rows")
+    if isinstance(table, memoryview):
+        table = _viewed(table)
     if isinstance(table, Mapping):
         return _from_columns([str(name) for name in table], [_column(table[name], str(name)) for name in table])
     if isinstance(table, np.ndarray):
@@ -137,8 +149,6 @@ def _read(table: Any) -> Table:
             "an AnnData object is not a label table; take partita.anndata.consensus(adata, 'leiden_*'), or give its "
             "columns of labels, such as adata.obs[['a', 'b']]"
         )
-    if hasattr(table, "toarray") and hasattr(table, "nnz"):
-        raise TableError("a sparse matrix is not a label table; give a dense array of labels, objects in rows")
     try:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError:
@@ -158,6 +168,14 @@ def _read(table: Any) -> Table:
 
         return _from_frame(nw.from_native(from_dataframe(table), eager_only=True))
     return _from_rows(table)
+
+
+def _viewed(table: memoryview) -> NDArray[Any]:
+    """A memoryview as an array."""
+    try:
+        return np.asarray(table)
+    except (ValueError, TypeError, NotImplementedError):  # released, or of a format that NumPy does not know
+        raise TableError("a memoryview that NumPy cannot read is not a table; give an array of labels") from None
 
 
 def _from_frame(frame: Any) -> Table:

@@ -47,7 +47,16 @@ def is_sequence(value: Any) -> bool:
     [True, True, False, False, False, False]
     """
     unordered = isinstance(value, (str, bytes, Mapping, set, frozenset))
+    unordered = unordered or hasattr(value, "toarray")  # sparse
     return not unordered and hasattr(value, "__len__") and len(getattr(value, "shape", (1,))) == 1
+
+
+def filled(values: Any) -> NDArray[Any]:
+    """The values as an array; numbers of a masked array as floats that are NaN where masked."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values)
+    numbers: Any = values.astype(np.float64) if values.dtype.kind in "biuf" else values
+    return np.asarray(numbers.filled(np.nan if numbers.dtype.kind in "fO" else None))
 
 
 class FrozenDict(dict[Any, Any]):

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from partita.core.errors import FileError, MissingExtraError, ParameterError, PartitaError
+from partita.core.errors import FileError, ParameterError, PartitaError
 from partita.core.fields import check_length
 from partita.io.annotation import Annotation, check_key, figure_keys, is_ours, membership_key
 from partita.io.formats import HDF5_MAGIC, STREAM, check_format, detect_format
+from partita.io.hdf5 import import_hdf5_package, open_hdf5
 from partita.io.source import checked_path, guarded, naming
 from partita.io.writing import check_place, replacing_path
 
@@ -45,6 +46,8 @@ class Annotating:
         copy then replaces.
         """
         check_key(key)
+        with naming(source):
+            checked_path(source)
         with naming(path, "standard output"):
             if str(path) == STREAM:
                 raise FileError("an .h5ad cannot go to standard output; give --output a name that ends in .h5ad")
@@ -115,25 +118,15 @@ def _reserve(path: Path, parts: Annotation) -> None:
                 file.write(bytes(min(_SPARE, room - start)))
 
 
-def _tools() -> tuple[Any, Any]:
-    """h5py, and what writes an element of an AnnData file."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return importlib.import_module("h5py"), importlib.import_module("anndata.io").write_elem
-    except ImportError:
-        raise MissingExtraError("AnnData files need an extra: pip install 'partita[anndata]'") from None
-
-
 def _opened(path: Path, look: Callable[[Any], T]) -> T:
     """What is seen in a file opened for reading."""
     with path.open("rb") as file:
         if file.read(len(HDF5_MAGIC)) != HDF5_MAGIC:
             raise FileError("is no HDF5 file, or a compressed one; give an .h5ad as AnnData writes it")
-    h5py, _ = _tools()
+    import_hdf5_package("anndata.io")  # `_edit` needs it, after long work
 
     def read() -> T:
-        with h5py.File(path, "r") as file:
+        with open_hdf5(path) as file:
             return look(file)
 
     return guarded(read, "an AnnData file")
@@ -160,7 +153,7 @@ def _checked(file: Any, key: str, overwrite: bool) -> int:
 
 
 def _edit(path: Path, parts: Annotation) -> None:
-    h5py, write_elem = _tools()
+    h5py, write_elem = import_hdf5_package("h5py"), import_hdf5_package("anndata.io").write_elem
     try:
         with h5py.File(path, "r+") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")

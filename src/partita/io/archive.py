@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita.core.errors import FileError
 from partita.io.formats import MAGIC_BYTES, STREAM, detect_format
+from partita.io.limits import check_input_size, input_limit
 from partita.io.source import checked_path, guarded
 from partita.io.writing import check_place, replacing
 
@@ -80,6 +81,7 @@ def read_archive(path: str | Path, kind: Kind) -> tuple[dict[str, Any], dict[str
     Other files raise a `FileError` that names what they are and, if another function reads them, that function.
     """
     place = checked_path(path)
+    check_input_size(place.stat().st_size, input_limit(), "the file")
     with place.open("rb") as file:
         looks = detect_format(file.read(MAGIC_BYTES))
     if looks != "npz":
@@ -123,15 +125,20 @@ def _entries(path: Path) -> dict[str, NDArray[Any]]:
 def _array(data: bytes) -> NDArray[Any]:
     """Return the array in the bytes of an .npy file, without a copy."""
     file = io.BytesIO(data)
-    version = np.lib.format.read_magic(file)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = header(file)
+    shape, fortran, dtype = read_npy_header(file)
     if dtype.hasobject:
         raise ValueError("pickled objects")
     array: NDArray[Any] = np.ndarray(shape, dtype, data, file.tell(), order="F" if fortran else "C")
     if file.tell() + array.nbytes != len(data):
         raise ValueError("an array has another size than its header says")
     return array
+
+
+def read_npy_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order (whether Fortran's) and type of the array in an .npy file."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return header(file)
 
 
 def _about(arrays: dict[str, NDArray[Any]], kind: Kind) -> dict[str, Any]:

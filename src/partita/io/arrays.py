@@ -1,12 +1,18 @@
 """Array files: NumPy's .npy and .npz, and MATLAB pools (`members`, one column a clustering, and `gt`)."""
 
+import math
+import os
+import zipfile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.errors import FileError
+from partita.io.archive import read_npy_header
 from partita.io.formats import HDF5_MAGIC, MAGIC_BYTES
+from partita.io.hdf5 import check_loaded_size, open_hdf5
+from partita.io.limits import check_input_size
 from partita.io.matlab import matlab_arrays
 from partita.io.options import ReadOptions
 from partita.io.raw import Raw, check_several, choose, place_of, some
@@ -72,12 +78,38 @@ def reference(arrays: dict[str, NDArray[Any]], name: str | None) -> tuple[str, N
 
 def _read_npy(source: Source) -> dict[str, NDArray[Any]]:
     with source.open() as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        check_input_size(_npy_size(file, size), source.limit, "the array")
+        file.seek(0)
         return {"": np.load(file, allow_pickle=False)}
 
 
 def _read_npz(source: Source) -> dict[str, NDArray[Any]]:
-    with source.open() as file, np.load(file, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+    with source.open() as file, zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+            raise ValueError("an entry is compressed in a way that NumPy does not write")
+        needed = 0
+        for entry in entries:
+            with archive.open(entry) as array:
+                needed += _npy_size(array, entry.file_size)
+        check_input_size(needed, source.limit, "the archive")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+
+
+def _npy_size(file: Any, size: int) -> int:
+    """Return the memory of the array in an NPY file of `size` bytes; raise if its header claims another size."""
+    shape, _, dtype = read_npy_header(file)
+    cells = int(math.prod(shape))
+    needed = cells * dtype.itemsize
+    if dtype.hasobject:
+        raise ValueError("pickled objects")
+    if needed > size or (cells and not dtype.itemsize):
+        raise ValueError(f"its header claims an array of {dtype} and shape {shape}, which its {size} bytes cannot hold")
+    return needed * (5 if dtype.kind == "S" else 1)  # bytes become text of 4 bytes per character
 
 
 def _usable(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -105,12 +137,12 @@ def _pool(arrays: dict[str, NDArray[Any]], kind: str) -> NDArray[Any]:
 
 
 def _read_mat(source: Source) -> dict[str, NDArray[Any]]:
-    content = source.content()
-    magic = bytes(content[:MAGIC_BYTES])
+    with source.open() as file:
+        magic = file.read(MAGIC_BYTES)
     if magic.startswith((HDF5_MAGIC, b"MATLAB 7.3")):
         return _read_mat_hdf5(source)
     if 0 not in magic[:4]:
-        return guarded(lambda: matlab_arrays(content), "a MATLAB file")
+        return guarded(lambda: matlab_arrays(source.content(), source.limit), "a MATLAB file")
     from scipy.io import loadmat
 
     found = guarded(lambda: loadmat(source.handle(), appendmat=False), "a MATLAB file")
@@ -124,7 +156,9 @@ def _read_mat_hdf5(source: Source) -> dict[str, NDArray[Any]]:
         raise FileError("is a MATLAB 7.3 file; save it with -v7 in MATLAB, or install h5py") from None
 
     def read() -> dict[str, NDArray[Any]]:
-        with h5py.File(source.handle(), "r") as file:
-            return {name: item[()].T for name, item in file.items() if isinstance(item, h5py.Dataset)}
+        with open_hdf5(source.handle()) as file:
+            items = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
+            check_loaded_size(items.values(), source.limit)
+            return {name: item[()].T for name, item in items.items()}
 
     return guarded(read, "a MATLAB 7.3 file")

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from partita.core.errors import FileError, TableError
-from partita.io.columnar import index_column_of
+from partita.io.columnar import check_one_file, index_column_of
 from partita.io.finding import files_of, kind_of, opened, stamp_of
 from partita.io.options import ReadOptions
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft
@@ -225,6 +225,7 @@ def _parquet(files: list[str], options: ReadOptions, block: int) -> ParquetBlock
         with naming(path), opened(path) as file:
             held = guarded(lambda file=file: pq.ParquetFile(file), "a Parquet file")  # type: ignore[misc]  # bound now
             schema, meta = held.schema_arrow, held.metadata
+            check_one_file(meta)
             if first is None:
                 names = schema.names  # a new list at each access
                 choice = choose(names, index_column_of(schema), options)

@@ -1,21 +1,23 @@
 """Typed column files: Parquet, and the observations of an AnnData file."""
 
-import importlib
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from partita.core.errors import DuplicateNamesWarning, FileError, MissingExtraError, warn
+from partita.core.errors import DuplicateNamesWarning, FileError, warn
 from partita.io.annotation import figure_keys, results_in
+from partita.io.hdf5 import check_loaded_size, import_hdf5_package, open_hdf5
+from partita.io.limits import ID_BYTES, check_input_size
 from partita.io.options import ReadOptions
 from partita.io.raw import Choice, Raw, check_several, choose, is_soft, some
 from partita.io.source import Source, guarded
+from partita.io.text import check_distinct
 
 _EMPTY = np.iinfo(np.int64).min
 
@@ -36,13 +38,27 @@ def parquet_schema(source: Source) -> pa.Schema:
 
     def read_schema() -> tuple[pa.Schema, list[str]]:
         with source.open() as file:
-            schema = pq.read_schema(file)
-            return schema, schema.names
+            found = pq.ParquetFile(file)
+            check_one_file(found.metadata)
+            return found.schema_arrow, found.schema_arrow.names
 
     schema, names = guarded(read_schema, "a Parquet file")
     if not names:
         raise FileError("holds no columns; give one column a clustering")
     return schema
+
+
+def check_one_file(metadata: pq.FileMetaData) -> None:
+    """Raise if a column of a Parquet file is stored in another file; Arrow would read other bytes in its place."""
+    for group in range(metadata.num_row_groups):
+        chunks = metadata.row_group(group)
+        for j in range(chunks.num_columns):
+            other = chunks.column(j).file_path
+            if other:
+                raise FileError(
+                    f"column {chunks.column(j).path_in_schema!r:.80} has its values in another file ({other!r:.300}); "
+                    "a file may read no other file: read that one, or write one file with all values"
+                )
 
 
 def index_column_of(schema: pa.Schema) -> int | None:
@@ -59,21 +75,69 @@ def read_parquet(source: Source, schema: pa.Schema, choice: Choice) -> Raw:
     """The chosen columns; strings come as dictionaries, integers as one matrix."""
     all_names, all_types = schema.names, schema.types  # new lists at each access
     names, types = (tuple(values[j] for j in choice.labels) for values in (all_names, all_types))
-    words = [name for name, kind in zip(names, types, strict=True) if pa.types.is_string(kind)]
+    wanted = [*choice.labels, *([] if choice.ids is None else [choice.ids])]
+    words = [all_names[j] for j in wanted if is_text(all_types[j])]
     whole = all(map(pa.types.is_signed_integer, types)) and not any(map(is_soft, names))
 
     def read_raw() -> Raw:
         with source.open() as opened:
             file = pq.ParquetFile(opened, read_dictionary=words)
-            ids = None if choice.ids is None else _column(file, all_names[choice.ids])
+            _check_memory(file.metadata, {all_names[j]: all_types[j] for j in wanted}, source.limit)
+            ids = None if choice.ids is None else _decoded(_column(file, all_names[choice.ids]), source.limit)
             if whole:
                 return Raw(names, matrix=_matrix(file, names), empty=_EMPTY, ids=ids)
-            return Raw(names, tuple(_plain(_column(file, name)) for name in names), ids=ids)
+            columns = [_plain(_column(file, name)) for name in names]
+            check_distinct(columns, source.limit)
+            return Raw(names, tuple(columns), ids=ids)
 
     raw = guarded(read_raw, "a Parquet file")
     if not raw.rows:
         raise FileError("holds no rows; give one row an object")
     return raw
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether a column has text or bytes of any length, which Arrow can read as a dictionary."""
+    types = pa.types
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_binary_view(kind)
+    )
+
+
+def _check_memory(metadata: pq.FileMetaData, kinds: dict[str, pa.DataType], limit: int) -> None:
+    """Raise if columns need too much memory: in a file, a run of equal values takes a few bytes."""
+    rows, texts = metadata.num_rows, 0
+    for group in range(metadata.num_row_groups):
+        chunks = metadata.row_group(group)
+        for j in range(chunks.num_columns):
+            chunk = chunks.column(j)
+            if chunk.path_in_schema in kinds:
+                texts += chunk.total_uncompressed_size
+    cells = sum(rows * (4 if is_text(kind) else max(8, _width(kind))) for kind in kinds.values())
+    check_input_size(cells + texts, limit, f"the table of {rows} rows and {len(kinds)} columns")
+
+
+def _width(kind: pa.DataType) -> int:
+    """Return the number of bytes of a value, 0 for types without a fixed one."""
+    try:
+        return int(kind.bit_width) // 8
+    except ValueError:
+        return 0
+
+
+def _decoded(column: pa.ChunkedArray, limit: int) -> pa.ChunkedArray:
+    """Return a column of ids without dictionary."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    lengths = [pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+    needed = sum(pc.sum(length).as_py() or 0 for length in lengths)
+    check_input_size(needed + ID_BYTES * len(column), limit, f"the column of {len(column)} ids")
+    return column.cast(column.type.value_type)
 
 
 def _column(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
@@ -152,25 +216,21 @@ def read_anndata(source: Source) -> tuple[Any, Any, Any]:
 
 def _read_elements(source: Source, names: tuple[str, ...]) -> list[Any]:
     """Parts of an AnnData file, None where one is not there."""
-    read_elem = _imported("anndata.io").read_elem
-    return list(_seen(source, lambda file: [read_elem(file[name]) if name in file else None for name in names]))
+    read_elem = import_hdf5_package("anndata.io").read_elem
+
+    def look(file: Any) -> list[Any]:
+        items = {name: file[name] for name in names if name in file}
+        check_loaded_size(items.values(), source.limit)
+        return [read_elem(items[name]) if name in items else None for name in names]
+
+    return list(_seen(source, look))
 
 
 def _seen(source: Source, look: Callable[[Any], Any]) -> Any:
     """What is seen in the open file."""
-    h5py = _imported("h5py")
 
     def read() -> Any:
-        with h5py.File(source.handle(), "r") as file:
+        with open_hdf5(source.handle()) as file:
             return look(file)
 
     return guarded(read, "an AnnData file")
-
-
-def _imported(name: str) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtraError("reading AnnData files needs an extra: pip install 'partita[anndata]'") from None

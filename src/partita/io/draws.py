@@ -57,7 +57,7 @@ def read_draws(
     missing = MISSING if options.missing is None else options.missing
     options = replace(options, transpose=by == "rows", one=True, missing=missing)
     with naming(path), offering(FILE):
-        raw = load(open_source(path, options.format, READABLE), options)
+        raw = load(open_source(path, options.format, READABLE, options.max_input_gb), options)
         if by == "rows":
             raw = raw.turned()
             raw = raw.pick(select(raw.names, range(len(raw.names)), options))

@@ -17,7 +17,7 @@ from partita.core.types import MISSING
 from partita.io.formats import STREAM, TEXT, check_format, detect_format, is_packed
 from partita.io.source import checked_path, naming
 from partita.io.summary import column, id_list, plain
-from partita.io.writing import check_place, replacing, to_stdout, write_parquet, write_text
+from partita.io.writing import check_place, check_stdout, replacing, to_stdout, write_parquet, write_text
 
 WRITABLE: Final = ("csv", "tsv", "parquet", "npz")
 ROWS_AT_A_TIME: Final = 1 << 16
@@ -64,7 +64,9 @@ def check_ensemble_path(path: str | Path, kind: str | None = None) -> None:
     """Refuse, before long work, a path to which no ensemble could be written."""
     with naming(path, "standard output"):
         ensemble_format(path, kind)
-        if str(path) != STREAM:
+        if str(path) == STREAM:
+            check_stdout()
+        else:
             check_place(checked_path(path))
 
 

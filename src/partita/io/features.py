@@ -31,11 +31,12 @@ def read_features(
 ) -> Features:
     """The features in a file, `-` for standard input: CSV and TSV (also .gz), Parquet, NPY, NPZ, MAT, and AnnData's X.
 
-    Of the options, `format`, `id`, `columns`, `exclude` and `header` count. A cell that is not a finite number raises a
-    line that names file, row and column; with `gaps`, empty cells and such numbers are let through, as NaN.
+    Of the options, `format`, `id`, `columns`, `exclude`, `header` and `max_input_gb` count. A cell that is not a
+    finite number raises a line that names file, row and column; with `gaps`, empty cells and such numbers are let
+    through, as NaN.
     """
     with naming(path), offering(FILE):
-        source = open_source(path, options.format, READABLE)
+        source = open_source(path, options.format, READABLE, options.max_input_gb)
         if source.format in TEXT:
             return _of_columns(_from_text(source, options), gaps)
         if source.format == "parquet":
@@ -49,9 +50,8 @@ def read_features(
 
 
 def _from_text(source: Source, options: ReadOptions) -> Raw:
-    assert source.data is not None
-    data, header = read_top(source.data, source.format, options.header)
-    return read_numbers(data, header, choose(header.names, header.row_names, options))
+    data, header = read_top(source, options.header)
+    return read_numbers(data, header, choose(header.names, header.row_names, options), source.limit)
 
 
 def _of_columns(raw: Raw, gaps: bool) -> Features:

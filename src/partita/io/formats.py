@@ -54,6 +54,8 @@ def is_packed(path: str | Path) -> bool:
 
 def check_format(name: str, known: tuple[str, ...]) -> str:
     """A format named by the user, such as `csv` or `.CSV.gz`, as one of `known`."""
+    if not isinstance(name, str):
+        raise FileError(f"format={name!r:.40} is not a name; there are {', '.join(known)}")
     plain = name.lower().removeprefix(".").removesuffix(".gz")
     if plain not in known:
         raise FileError(f"format {name!r} is not known here; there are {', '.join(known)}")

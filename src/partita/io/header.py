@@ -3,19 +3,22 @@
 import csv
 import io
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.coding import BLANKS
 from partita.core.errors import FileError
+from partita.io.limits import COLUMN_BYTES, check_input_size
 from partita.kernels.text import line_end
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DELIMITERS = (",", ";", "\t")
 _BOM = np.frombuffer(b"\xef\xbb\xbf", np.uint8)
 _LINE_ENDS = (10, 13)
+TEXT_COPIES: Final = 10
+"""Memory of a line, per byte, while Python's csv module reads it; it uses four bytes per character."""
 
 
 class Header(NamedTuple):
@@ -45,13 +48,13 @@ def trimmed(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return data[: line_end(data, stop)]
 
 
-def read_header(data: NDArray[np.uint8], delimiter: str | None, header: bool | None) -> Header:
-    """The header of a trimmed text; `header` is as in `ReadOptions`."""
+def read_header(data: NDArray[np.uint8], delimiter: str | None, header: bool | None, limit: int) -> Header:
+    """The header of a trimmed text; `header` is as in `ReadOptions`, `limit` as in `Source`."""
     begin, line = 0, 1
     while begin < len(data) and data[begin] in _LINE_ENDS:
         line += int(data[begin] == 10)
         begin += 1
-    record, stop = _first_record(data, begin)
+    record, stop = _first_record(data, begin, limit)
     if not record.strip():
         raise FileError("the file is empty")
     delimiter = delimiter or _sniff(record)
@@ -69,11 +72,17 @@ def read_header(data: NDArray[np.uint8], delimiter: str | None, header: bool | N
     return Header(tuple(cells), row_names, delimiter, stop, line + record.count("\n") + 1, not default)
 
 
-def _first_record(data: NDArray[np.uint8], begin: int) -> tuple[str, int]:
+def _first_record(data: NDArray[np.uint8], begin: int, limit: int) -> tuple[str, int]:
     """The first line as text and where the next begins; a quoted cell may run over several lines."""
     stop = line_end(data, begin)
-    while stop < len(data) and np.count_nonzero(data[begin:stop] == 34) % 2:
-        stop = line_end(data, stop)
+    quotes = np.count_nonzero(data[begin:stop] == 34)
+    while stop < len(data) and quotes % 2:
+        start, stop = stop, line_end(data, stop)
+        quotes += np.count_nonzero(data[start:stop] == 34)
+    line = data[begin:stop]
+    cells = 1 + max(int(np.count_nonzero(line == ord(delimiter))) for delimiter in _DELIMITERS)
+    needed = len(data) + TEXT_COPIES * len(line) + COLUMN_BYTES * cells
+    check_input_size(needed, limit, f"the first line, with {cells} columns in {len(line)} bytes,")
     try:
         record = data[begin:stop].tobytes().decode("utf-8")
     except UnicodeDecodeError as error:

@@ -19,6 +19,7 @@ from partita.io.assemble import code, id_array
 from partita.io.columnar import index_column_of, observation_names, parquet_schema, read_observations, read_parquet
 from partita.io.formats import READABLE, TEXT
 from partita.io.header import NUMBER, read_header, trimmed
+from partita.io.limits import check_input_size
 from partita.io.raw import Choice, Raw, place_of, some
 from partita.io.source import Source, naming, open_source
 from partita.io.text import read_columns, read_top
@@ -49,25 +50,26 @@ def read_labels(
     ids: str | None = None,
     format: str | None = None,  # noqa: A002  # as in `write`
     missing: Any = MISSING,
+    max_input_gb: float | None = None,
 ) -> Labelling:
     """One labelling from a file, `-` for standard input; -1 means unobserved there unless `missing` says otherwise.
 
     `column` names it; left out, it is the column `consensus` if there is one (so a file of ours can be read back), else
     the only column that does not hold ids; in array files the array `gt` or `reference`. `ids` names the column of
     object ids; left out, or absent from a file of ours, it is an unnamed first column, the column before `consensus`,
-    or one called `id`.
+    or one called `id`. `max_input_gb` is the maximum memory in GB that the contents of the file may take; left
+    out, half of the available memory.
     """
     with naming(path):
-        raw = _load(open_source(path, format, (*READABLE, "json")), column, ids)
+        raw = _load(open_source(path, format, (*READABLE, "json"), max_input_gb), column, ids)
         labels, classes = code(raw, MissingRule.of(missing))
         return Labelling(raw.names[0], frozen(_values(labels[:, 0], classes[0])), id_array(raw.ids, raw.rows))
 
 
 def _load(source: Source, column: str | None, id_name: str | None) -> Raw:
     if source.format in TEXT:
-        assert source.data is not None
-        data, header = read_top(source.data, source.format, False if _is_bare(source.data) else None)
-        return read_columns(data, header, _choose(header.names, header.row_names, column, id_name))
+        data, header = read_top(source, False if _is_bare(source) else None)
+        return read_columns(data, header, _choose(header.names, header.row_names, column, id_name), source.limit)
     if source.format == "parquet":
         schema = parquet_schema(source)
         return read_parquet(source, schema, _choose(schema.names, index_column_of(schema), column, id_name))
@@ -88,9 +90,10 @@ def _load(source: Source, column: str | None, id_name: str | None) -> Raw:
     return Raw((name,), (values,))
 
 
-def _is_bare(data: NDArray[np.uint8]) -> bool:
+def _is_bare(source: Source) -> bool:
     """Whether a text is one column of numbers from its first line on."""
-    names = read_header(trimmed(data), None, True).names
+    assert source.data is not None
+    names = read_header(trimmed(source.data), None, True, source.limit).names
     return len(names) == 1 and NUMBER.fullmatch(names[0]) is not None
 
 
@@ -117,6 +120,10 @@ def _choose(names: Any, row_names: int | None, column: str | None, id_name: str 
 def _load_json(source: Source, column: str | None) -> Raw:
     """The labels of a result written as JSON."""
     assert source.data is not None
+    # Python needs 50 to 240 bytes for a list or a dictionary, and about 40 for a number that is not a small integer.
+    lists, dicts, cells, keys = (int(np.count_nonzero(source.data == ord(sign))) for sign in "[{,:")
+    needed = 2 * len(source.data) + 240 * (lists + dicts) + 40 * (cells + keys)
+    check_input_size(needed, source.limit, "the JSON text")
     try:
         objects = json.loads(source.data.tobytes())["objects"]
         values, ids = objects[column or CONSENSUS], objects.get("id")

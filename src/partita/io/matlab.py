@@ -6,6 +6,7 @@ pool of labels needs are read here, within bounds. Version 4 files go to SciPy, 
 
 import math
 import struct
+import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core.errors import FileError
+from partita.io.limits import check_input_size
 
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
@@ -28,20 +30,37 @@ class Element(NamedTuple):
     data: memoryview
 
 
-def matlab_arrays(file: memoryview) -> dict[str, NDArray[Any]]:
-    """The arrays of a version 5 to 7 file by name; what is not numeric comes as an empty array of objects."""
+def matlab_arrays(file: memoryview, limit: int = sys.maxsize) -> dict[str, NDArray[Any]]:
+    """The arrays of a version 5 to 7 file by name; what is not numeric comes as an empty array of objects.
+
+    They may take `limit` bytes, with the file.
+    """
     if len(file) < _HEADER or bytes(file[126:128]) not in (b"IM", b"MI"):
         raise FileError("the MATLAB header is cut off or damaged; save the file again")
     order = "<" if bytes(file[126:128]) == b"IM" else ">"
     found = {}
+    taken = len(file)
     for element in _elements(file[_HEADER:], order):
         inner = element
         if element.kind == _COMPRESSED:
-            inner = next(_elements(memoryview(zlib.decompress(element.data)), order), element)
+            content = _decompressed(element.data, taken, limit)
+            taken += len(content)
+            inner = next(_elements(content, order), element)
         if inner.kind == _MATRIX:
-            name, array = _array(inner.data, order)
+            name, array = _array(inner.data, order, taken, limit)
+            taken += array.nbytes
             found[name] = array
     return found
+
+
+def _decompressed(data: memoryview, taken: int, limit: int) -> memoryview:
+    """Return the content of a compressed element, which may have `limit` bytes with the `taken` ones."""
+    unpacking = zlib.decompressobj()
+    content = unpacking.decompress(data, min(max(limit - taken, 0) + 1, sys.maxsize))
+    check_input_size(taken + len(content), limit, "a compressed array", at_least=True)
+    if not unpacking.eof:
+        raise FileError("a MATLAB array is cut off or damaged; save the file again")
+    return memoryview(content)
 
 
 def _elements(data: memoryview, order: str) -> Iterator[Element]:
@@ -58,7 +77,7 @@ def _elements(data: memoryview, order: str) -> Iterator[Element]:
         place = start + size + step
 
 
-def _array(data: memoryview, order: str) -> tuple[str, NDArray[Any]]:
+def _array(data: memoryview, order: str, taken: int, limit: int) -> tuple[str, NDArray[Any]]:
     parts = list(_elements(data, order))
     if len(parts) < 3:
         return "", np.empty(0, object)
@@ -71,4 +90,5 @@ def _array(data: memoryview, order: str) -> tuple[str, NDArray[Any]]:
     values = np.frombuffer(parts[3].data, order + _STORED[parts[3].kind])
     if min(shape, default=-1) < 0 or len(values) != math.prod(shape):
         raise FileError(f"the MATLAB array {name!r} is cut off or damaged; save the file again")
+    check_input_size(taken + len(values) * np.dtype(wanted).itemsize, limit, f"the file up to the array {name!r}")
     return name, values.astype(wanted).reshape(shape, order="F")

@@ -26,5 +26,7 @@ class ReadOptions:
     """Whether a text file begins with column names; left out, a first row of numbers is refused."""
     allow: Any = ()
     """Codes of checks to switch off; see `Ensemble.from_labels`."""
+    max_input_gb: float | None = None
+    """Maximum memory in GB that the contents of the file may take; default: half of the available memory."""
     one: bool = False
     """Whether one clustering is enough; left out, it is refused."""

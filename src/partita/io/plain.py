@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from partita.core.threads import map_chunks, map_threads
+from partita.io.limits import ID_BYTES, check_input_size
 from partita.io.raw import Choice
 from partita.kernels.text import NEWLINE, RECORDED, SKIPPED, count_lines, gather_spans, line_end, parse_labels
 
@@ -22,9 +23,9 @@ class Plain(NamedTuple):
     ids: pa.Array | None
 
 
-def read_plain(body: NDArray[np.uint8], delimiter: str, width: int, choice: Choice) -> Plain | None:
+def read_plain(body: NDArray[np.uint8], delimiter: str, width: int, choice: Choice, limit: int) -> Plain | None:
     """The chosen columns of a text of `width` columns, or None when it holds more than plain integers and ids."""
-    cuts = _cuts(body)
+    cuts = line_cuts(body)
     chunks = list(pairwise(cuts))
     lines = map_threads(lambda chunk: count_lines(body, *chunk), chunks)
     lines[-1] += int(body[-1] != NEWLINE)
@@ -33,6 +34,8 @@ def read_plain(body: NDArray[np.uint8], delimiter: str, width: int, choice: Choi
     targets[list(choice.labels)] = np.arange(len(choice.labels))
     if choice.ids is not None:
         targets[choice.ids] = RECORDED
+    needed = len(body) + int(firsts[-1]) * (4 * len(choice.labels) + ID_BYTES * (choice.ids is not None))
+    check_input_size(needed, limit, f"the table of {firsts[-1]} rows and {len(choice.labels)} columns")
     labels = np.empty((firsts[-1], len(choice.labels)), np.int32)
     spans = np.empty((firsts[-1] if choice.ids is not None else 0, 2), np.int64)
 
@@ -48,7 +51,7 @@ def read_plain(body: NDArray[np.uint8], delimiter: str, width: int, choice: Choi
     return None if ids is None else Plain(labels, ids)
 
 
-def _cuts(body: NDArray[np.uint8]) -> Sequence[int]:
+def line_cuts(body: NDArray[np.uint8]) -> Sequence[int]:
     """Where chunks of whole lines begin and end; they depend on the text alone."""
     cuts = [0]
     while cuts[-1] < len(body):

@@ -28,15 +28,14 @@ def read(path: str | Path, options: ReadOptions = ReadOptions()) -> Ensemble | S
     if not isinstance(path, (str, os.PathLike)):
         raise FileError(f"{type(path).__name__} is not a path; give the name of a file, or - for standard input")
     with naming(path), offering(FILE):
-        raw = load(open_source(path, options.format, READABLE), options)
+        raw = load(open_source(path, options.format, READABLE, options.max_input_gb), options)
         return assemble(raw if options.ids is None else replace(raw, id_name=options.ids), options)
 
 
 def load(source: Source, options: ReadOptions) -> Raw:
     """The chosen columns of a file."""
     if source.format in TEXT:
-        assert source.data is not None
-        return load_text(source.data, source.format, options)
+        return load_text(source, options)
     if source.format == "parquet":
         return load_parquet(source, options)
     if source.format == "h5ad":

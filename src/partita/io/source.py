@@ -25,6 +25,7 @@ from partita.io.formats import (
     detect_format,
     is_packed,
 )
+from partita.io.limits import check_input_size, input_limit
 
 T = TypeVar("T")
 _BLOCK = 1 << 22
@@ -37,6 +38,8 @@ class Source:
     format: str
     path: Path | None
     data: NDArray[np.uint8] | None = None
+    limit: int = sys.maxsize
+    """Maximum number of bytes that its contents may take in memory; see `limits`."""
 
     def handle(self) -> Any:
         """What a binary reader opens: the path, or the bytes as a file."""
@@ -49,14 +52,17 @@ class Source:
     def content(self) -> memoryview:
         """All the bytes."""
         with self.open() as file:
+            check_input_size(file.seek(0, os.SEEK_END), self.limit, "the file")
+            file.seek(0)
             return memoryview(file.read())
 
 
 @contextmanager
-def naming(path: str | Path, stream: str = "standard input") -> Iterator[None]:
-    """Puts the file's name before every error; what the system refuses becomes a FileError."""
+def naming(path: Any, stream: str = "standard input") -> Iterator[None]:
+    """Puts the file's name before every error; what is no path, or the system refuses, becomes a FileError."""
     shown = stream if str(path) == STREAM else str(path)
     try:
+        checked_path(path)
         yield
     except PartitaError as error:
         raise error.at(shown) from error.__cause__
@@ -95,19 +101,31 @@ def guarded(read: Callable[[], T], what: str) -> T:
 
 def checked_path(path: Any) -> Path:
     """A path that the system can be asked for."""
-    if not isinstance(path, (str, os.PathLike)):
+    if isinstance(path, bytes):
+        raise FileError("bytes is not a path; give text, such as os.fsdecode(path)")
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise FileError(f"{type(path).__name__} is not a path; give the name of a file")
     if "\0" in str(path):
         raise FileError("the path holds a zero byte; check the path")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise FileError("the path has a character that the file system cannot encode; check the path") from None
     return Path(path)
 
 
-def open_source(path: str | Path, kind: str | None, known: tuple[str, ...]) -> Source:
-    """The file at `path` (`-` for standard input), with its bytes in memory when it is text, compressed or a stream."""
+def open_source(path: str | Path, kind: str | None, known: tuple[str, ...], max_input_gb: Any = None) -> Source:
+    """The file at `path` (`-` for standard input), with its bytes in memory when it is text, compressed or a stream.
+
+    Bytes beyond the limit `max_input_gb` are not read.
+    """
+    limit = input_limit(max_input_gb)
     asked = None if kind is None else check_format(kind, known)
     if str(path) == STREAM:
-        data = _unpacked(_drained(sys.stdin.buffer))
-        return _checked(Source(asked or _looks(data[:MAGIC_BYTES].tobytes()), None, data))
+        if sys.stdin is None or getattr(sys.stdin, "closed", False):
+            raise FileError("is closed; connect it, or give the name of a file")
+        data = _unpacked(_drained(sys.stdin.buffer, limit), limit)
+        return _checked(Source(asked or _looks(data[:MAGIC_BYTES].tobytes()), None, data, limit))
     place = checked_path(path)
     with place.open("rb") as file:
         magic = file.read(MAGIC_BYTES)
@@ -117,8 +135,11 @@ def open_source(path: str | Path, kind: str | None, known: tuple[str, ...]) -> S
         raise FileError("is not gzip data though its name ends in .gz; rename it or compress it")
     if packed:
         with place.open("rb") as file:
-            return _checked(Source(found, place, _unzipped(file)))
-    return _checked(Source(found, place, np.fromfile(place, np.uint8) if found in (*TEXT, "json") else None), magic)
+            return _checked(Source(found, place, _unzipped(file, limit), limit))
+    if found not in (*TEXT, "json"):
+        return _checked(Source(found, place, None, limit), magic)
+    check_input_size(place.stat().st_size, limit, "the text")
+    return _checked(Source(found, place, np.fromfile(place, np.uint8), limit), magic)
 
 
 def _checked(source: Source, magic: bytes = b"") -> Source:
@@ -148,23 +169,24 @@ def _looks(magic: bytes) -> str:
     return "csv" if looks == "parquet" and all(byte >= 32 or byte in b"\t\r\n" for byte in magic) else looks
 
 
-def _drained(file: IO[bytes] | gzip.GzipFile) -> bytearray:
+def _drained(file: IO[bytes] | gzip.GzipFile, limit: int) -> bytearray:
     """All that is left in a file, in memory that kernels may take as writable (they are compiled for that alone)."""
     data = bytearray()
     while block := file.read(_BLOCK):
+        check_input_size(len(data) + len(block), limit, "the unpacked data", at_least=True)
         data += block
     return data
 
 
-def _unzipped(file: IO[bytes]) -> NDArray[np.uint8]:
+def _unzipped(file: IO[bytes], limit: int) -> NDArray[np.uint8]:
     try:
         with gzip.GzipFile(fileobj=file) as unpacking:
-            return np.frombuffer(_drained(unpacking), np.uint8)
+            return np.frombuffer(_drained(unpacking, limit), np.uint8)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"the gzip data is cut off or damaged ({error}); fetch or make the file again") from None
 
 
-def _unpacked(data: bytearray) -> NDArray[np.uint8]:
+def _unpacked(data: bytearray, limit: int) -> NDArray[np.uint8]:
     if not data:
         raise FileError("the file is empty")
-    return _unzipped(io.BytesIO(data)) if data.startswith(GZIP_MAGIC) else np.frombuffer(data, np.uint8)
+    return _unzipped(io.BytesIO(data), limit) if data.startswith(GZIP_MAGIC) else np.frombuffer(data, np.uint8)

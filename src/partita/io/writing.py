@@ -93,7 +93,9 @@ def check_writable(path: str | Path, format: str | None = None) -> None:  # noqa
         if str(path) != STREAM and Path(path).is_dir():
             raise FileError("is a directory; give a file")
         _format(path, format)
-        if str(path) != STREAM:
+        if str(path) == STREAM:
+            check_stdout()
+        else:
             check_place(Path(path))
 
 
@@ -177,8 +179,15 @@ def _write_json(consensus: Consensus, membership: bool, file: IO[bytes]) -> None
     file.write(json.dumps(summary(consensus, membership), allow_nan=False).encode() + b"\n")
 
 
+def check_stdout() -> None:
+    """Raise if standard output is closed (`>&-`)."""
+    if sys.stdout is None or getattr(sys.stdout, "closed", False):
+        raise FileError("is closed; connect it, or give the name of a file")
+
+
 def to_stdout(put: Callable[[IO[bytes]], None]) -> None:
     """Put bytes on standard output."""
+    check_stdout()
     sys.stdout.flush()
     out = getattr(sys.stdout, "buffer", None)
     if out is not None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from partita.core.errors import FileError, MissingExtraError
 from partita.io import replacing
+from partita.io.source import checked_path
 from partita.report.themes import LIGHT, Theme, colour_of, hatch_of, text_on
 
 INK: Final = LIGHT.ink
@@ -363,7 +364,7 @@ def save(figure: Any, path: Any, alt: str = "") -> None:
 
 def file_kind(path: Any) -> str:
     """The format that a file's name asks for."""
-    kind = Path(path).suffix.lower().removeprefix(".")
+    kind = checked_path(path).suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise FileError(f"{path}: pictures are written as .png, .svg or .pdf; choose a name that ends so")
     return kind

@@ -1,12 +1,13 @@
 """partita.stream: a consensus of a table too large to be read as a whole."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from partita.core.errors import ParameterError
+from partita.core.errors import ParameterError, TableError
 from partita.core.method import is_several
 from partita.core.suggest import suggests_names
 from partita.core.ways_out import STREAM, STREAMED_ARRAY, offering
@@ -16,6 +17,7 @@ from partita.fitting import Asked
 from partita.io.blocks import LabelBlocks, array_blocks, open_blocks
 from partita.io.finding import check_apart
 from partita.io.options import ReadOptions
+from partita.io.source import naming
 from partita.streaming.fitting import Wanted
 from partita.streaming.planning import MOST_ROWS, SAMPLE, FitAsked, Plan
 from partita.streaming.result import Streamed
@@ -118,7 +120,8 @@ def _stream(
     plan = Plan(wanted, how.fit, how.most, how.sample, how.confidence, how.membership, how.read)
     plan.check()
     source = blocks_of(table, how.read)
-    place = None if output is None else Path(output)
+    with nullcontext() if output is None else naming(output):
+        place = None if output is None else Path(output)
     if place is not None:
         check_apart(table, (block.path for block in source.blocks), place)
     if not isinstance(how.engine, str):
@@ -151,6 +154,8 @@ def blocks_of(table: Any, options: ReadOptions) -> LabelBlocks:
             "the transposed table first"
         )
     if isinstance(table, np.ndarray):
+        if np.ma.is_masked(table):
+            raise TableError("a masked array cannot be read in blocks; give array.filled(-1) and set missing=-1")
         for name in ("ids", "columns", "exclude"):
             if getattr(options, name):
                 raise ParameterError(
