@@ -126,10 +126,10 @@ def test_a_derivation_that_cannot_be_made_is_told(monkeypatch):
 def test_claims():
     (table,) = shown({"iris": IRIS}, "table-1")
     first, second = table.findings
-    assert (first.holds, first.figures) == (False, "-0.050")
-    assert second.holds is None and "KeyError" in second.figures
+    assert (first.verdict, first.figures) == ("does not hold", "-0.050")
+    assert second.verdict == "not tested" and "KeyError" in second.figures
     (table,) = shown({}, "table-1")
-    assert {finding.holds for finding in table.findings} == {None}
+    assert {finding.verdict for finding in table.findings} == {"not tested"}
 
 
 def test_what_failed_or_was_skipped_stands_with_its_exhibit():

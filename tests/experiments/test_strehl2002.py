@@ -123,9 +123,9 @@ def test_claims_answer_with_and_without_draws():
         cells = {column: worth.get(column, 0.5) + 0.001 * np.arange(3.0) for column in exhibit.columns}
         samples = {row.name: cells for row in exhibit.rows}
         for claim in exhibit.claims:
-            assert claim.holds({})[0] is None
-            assert claim.holds(samples)[1] != "not measured"
+            assert claim.judge({})[0] == "not tested"
+            assert claim.judge(samples)[1] != "not measured"
     for key in ("table-3", "figure-6", "figure-10"):
         exhibit = next(each for each in PAPER.exhibits if each.key == key)
         cells = {column: worth.get(column, 0.5) + 0.001 * np.arange(3.0) for column in exhibit.columns}
-        assert all(claim.holds({row.name: cells for row in exhibit.rows})[0] for claim in exhibit.claims), key
+        assert all(claim.judge({row.name: cells for row in exhibit.rows})[0] for claim in exhibit.claims), key

@@ -1,7 +1,10 @@
 """Records of experiments: flat, frozen, all that a report sees of a run."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
+
+ClaimVerdict: TypeAlias = Literal["holds", "not contradicted", "does not hold", "not tested"]
+"""What our draws show about a sentence of a paper; docs/reproduce.md states the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence of the paper, and whether it holds here."""
+    """A sentence of the paper, the verdict on it, and the figures that it rests on."""
 
     text: str
-    holds: bool | None
+    verdict: ClaimVerdict
     figures: str
 
 

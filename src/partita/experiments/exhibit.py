@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from numpy.random import Generator
 
+from partita.core.records import ClaimVerdict
 from partita.core.types import FloatArray
 from partita.datasets.base import Dataset
 
@@ -43,12 +44,12 @@ Samples: TypeAlias = Mapping[str, Mapping[str, FloatArray]]
 
 
 class Claim(NamedTuple):
-    """A sentence of the paper that our numbers can bear out or not."""
+    """A sentence of the paper that our numbers can test."""
 
     text: str
-    """What the paper says, with its place."""
-    holds: Callable[[Samples], tuple[bool | None, str]]
-    """Whether it holds here (None: our draws cannot tell) and the figures that say so."""
+    """The sentence, with its place; "here: …" states what is tested if that differs."""
+    judge: Callable[[Samples], tuple[ClaimVerdict, str]]
+    """Returns the verdict and the figures that it rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

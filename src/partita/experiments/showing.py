@@ -178,12 +178,11 @@ def _data_notes(exhibit: Exhibit, asked: Asked) -> tuple[str, ...]:
 
 def _finding(claim: Claim, samples: Samples) -> Finding:
     if not samples:
-        return Finding(claim.text, None, "nothing was measured")
+        return Finding(claim.text, "not tested", "nothing was measured")
     try:
-        holds, figures = claim.holds(samples)
+        return Finding(claim.text, *claim.judge(samples))
     except Exception as error:  # a row that was not measured; the report of the others must not fail for it
-        return Finding(claim.text, None, f"cannot be told from these draws ({type(error).__name__}: {error})")
-    return Finding(claim.text, None if holds is None else bool(holds), figures)
+        return Finding(claim.text, "not tested", f"a row is missing from these draws ({type(error).__name__}: {error})")
 
 
 def _seconds(records: Iterable[Record], paper: str, exhibit: str) -> float:

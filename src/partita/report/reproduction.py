@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from partita.core.records import Cell, Finding, Pair, Record, ShownExhibit, ShownPaper, ShownRun
+from partita.core.records import Cell, ClaimVerdict, Finding, Pair, Record, ShownExhibit, ShownPaper, ShownRun
 from partita.report.tables import TextTable
 
 MARKS: Final = {"within": "", "better": " ▲", "worse": " ▼", "incomparable": "", "": ""}
@@ -13,7 +13,7 @@ KEY: Final = (
     "mark where the printed number cannot be right or is of other data (remarks)."
 )
 MOST_REVERSED: Final = 6
-HOLDS: Final = {True: "holds", False: "does not hold", None: "cannot be told"}
+VERDICTS: Final[tuple[ClaimVerdict, ...]] = ("holds", "not contradicted", "does not hold", "not tested")
 
 
 def digits(shown: ShownExhibit) -> int:
@@ -168,8 +168,8 @@ def _p(value: float) -> str:
 
 
 def finding_text(finding: Finding) -> str:
-    """A claim and whether it holds."""
-    return f"“{finding.text}” {HOLDS[finding.holds]}: {finding.figures}"
+    """A claim, its verdict and the figures behind it."""
+    return f"“{finding.text}” {finding.verdict}: {finding.figures}"
 
 
 def failures_of(papers: Sequence[ShownPaper]) -> int:
@@ -215,18 +215,28 @@ def facts(run: ShownRun) -> list[tuple[str, str]]:
 def overview(run: ShownRun) -> TextTable:
     """Every paper in one line: what was met, what holds, what failed."""
     numbers = ("paper", "exhibits", "printed numbers met", "ours better", "ours worse", "not comparable")
-    rest = ("pairs that hold", "reversed", "open", "claims that hold", "do not", "cannot be told", "skipped", "failed")
+    rest = (
+        "pairs that hold",
+        "reversed",
+        "open",
+        "claims that hold",
+        "not contradicted",
+        "do not hold",
+        "not tested",
+        "skipped",
+        "failed",
+    )
     return TextTable("Overview", (*numbers, *rest), tuple((paper.key, *_counts(paper)) for paper in run.papers))
 
 
 def _counts(paper: ShownPaper) -> tuple[int, ...]:
     cells = [cell.verdict for shown in paper.exhibits for cell in shown.cells]
     pairs = [pair.verdict for shown in paper.exhibits for pair in shown.pairs]
-    claims = [finding.holds for shown in paper.exhibits for finding in shown.findings]
+    claims = [finding.verdict for shown in paper.exhibits for finding in shown.findings]
     skipped = {absence for shown in paper.exhibits for absence in shown.absences}
     met = tuple(cells.count(verdict) for verdict in ("within", "better", "worse", "incomparable"))
     ranks = tuple(pairs.count(verdict) for verdict in ("holds", "reversed", "open"))
-    said = tuple(claims.count(verdict) for verdict in (True, False, None))
+    said = tuple(map(claims.count, VERDICTS))
     return (len(paper.exhibits), *met, *ranks, *said, len(skipped), failures_of([paper]))
 
 
