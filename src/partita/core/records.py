@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from partita.core.types import FloatArray, IntArray
+
 ClaimVerdict: TypeAlias = Literal["holds", "not contradicted", "does not hold", "not tested"]
 """What our draws show about a sentence of a paper; docs/reproduce.md states the rule."""
 
@@ -130,6 +132,21 @@ class Place:
     x: float | str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PointPanel:
+    """One panel of a scatter plot."""
+
+    title: str
+    points: FloatArray
+    """(m, 2) coordinates."""
+    groups: IntArray
+    """For each point, the index of its color and marker."""
+    labels: tuple[str, str]
+    """Of the two axes."""
+    names: tuple[str, ...] = ()
+    """Of the groups, for the legend; empty for no legend."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShownExhibit:
     """A table or figure with our numbers in it."""
@@ -138,8 +155,8 @@ class ShownExhibit:
     key: str
     title: str
     score: str
-    better: Literal["higher", "lower"]
-    form: Literal["table", "curves", "bars"]
+    better: Literal["higher", "lower", "neither"]
+    form: Literal["table", "curves", "bars", "matrices", "points"]
     x_label: str
     rows: tuple[Place, ...]
     columns: tuple[str, ...]
@@ -162,6 +179,8 @@ class ShownExhibit:
     """What could not be worked out here."""
     failures: tuple[Failure, ...]
     absences: tuple[Absence, ...]
+    panels: tuple[PointPanel, ...] = ()
+    """What a scatter plot shows."""
 
 
 @dataclass(frozen=True, slots=True)

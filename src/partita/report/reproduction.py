@@ -86,7 +86,8 @@ def _flat(cell: Cell) -> tuple[str | float | None, ...]:
 def title_of(shown: ShownExhibit) -> str:
     """Which exhibit, and what it measures."""
     name = shown.key.replace("-", " ").capitalize()
-    return f"{name}. {shown.title} ({shown.score}, {shown.better} is better)"
+    order = "" if shown.better == "neither" else f", {shown.better} is better"
+    return f"{name}. {shown.title} ({shown.score}{order})"
 
 
 def draws_text(shown: ShownExhibit) -> str:

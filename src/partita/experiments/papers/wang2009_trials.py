@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from partita.api import consensus
 from partita.core.ensemble import Ensemble
+from partita.core.errors import MethodError, ParameterError
 from partita.core.types import MISSING, IntArray
 from partita.datasets.base import Dataset
 from partita.experiments.bases import kmeans_runs
@@ -117,6 +118,36 @@ def general(trial: Trial, measure: Measure = precision) -> Mapping[str, float]:
 def matched(trial: Trial) -> Mapping[str, float]:
     """The same by one-to-one matching."""
     return general(trial, accuracy)
+
+
+TASKS: Final = ("general", "missing labels", "more columns", "by columns", "by rows")
+"""Table 2: general, miss-v, increase-c, column-d, row-d."""
+ALGORITHMS: Final = {"k-means": "qmi", "cspa": "cspa", "hgpa": "hgpa", "mcla": "mcla", "mm": "mm", "bce": "bce-vb"}
+
+
+def applicability(trial: Trial) -> Mapping[str, float]:
+    """Table 2: 1 where an algorithm returns a consensus in a setting, 0 where it is refused as not applicable."""
+    data = shuffled(trial.data("iris"), trial.rng)
+    ensemble, method = ensemble_of(data, trial.rng), ALGORITHMS[trial.row.panel]
+    hidden = hide(ensemble, 0.2, trial.rng)
+    common: dict[str, Any] = {"transport": "float", "allow_two_sites": True}
+    settings: dict[str, Callable[[], Any]] = {
+        "general": lambda: fitted(ensemble, method, data.k, trial.rng),
+        "missing labels": lambda: fitted(hidden, method, data.k, trial.rng),
+        "more columns": lambda: [fitted(ensemble.columns(range(s)), method, data.k, trial.rng) for s in (2, 10)],
+        "by columns": lambda: simulate(ensemble, Plan((), "columns", method, data.k, **common), columns=4),
+        "by rows": lambda: simulate(ensemble, Plan((), "rows", method, data.k, **common), rows=3),
+    }
+    return {task: float(applies(settings[task])) for task in TASKS}
+
+
+def applies(run: Callable[[], Any]) -> bool:
+    """Whether a run is not refused."""
+    try:
+        run()
+    except (MethodError, ParameterError):
+        return False
+    return True
 
 
 def missing(trial: Trial) -> Mapping[str, float]:
