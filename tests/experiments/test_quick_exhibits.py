@@ -5,16 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from partita.core.errors import MethodError, ParameterError
 from partita.datasets.base import Dataset
 from partita.experiments.exhibit import Row
 from partita.experiments.papers import exhibit, strehl2002, topchy2004, wang2009, wang2010
 from partita.experiments.papers import strehl2002_trials as trials
+from partita.experiments.papers.wang2009_trials import SETS, applies, growing
 from partita.experiments.reproducing import Reproduction, reproduce
-from partita.experiments.units import Settings, measured
+from partita.experiments.runner import Results
+from partita.experiments.showing import Asked, show
+from partita.experiments.units import Chosen, Settings, measured
 from partita.metrics import misassignment
 from partita.report.figures import has_figure, picture
 from partita.report.reproduction_md import paper_page
-from tests.experiments.blobs import blobs, trial
+from tests.experiments.blobs import blobs, published, trial
 
 PNG = b"\x89PNG"
 
@@ -105,8 +109,6 @@ def test_speed_of_parts(tmp_path, monkeypatch, small):
 
 def test_printed_speeds_are_the_formulas():
     """p / v^2 and p^2 / v^2 with v = 2."""
-    from tests.experiments.blobs import published
-
     lines = [line for line in published("strehl2002") if line.exhibit == "section-4.4"]
     assert len(lines) == 22
     for line in lines:
@@ -193,8 +195,6 @@ def test_applicability(tmp_path, monkeypatch):
 
 
 def test_only_refusals_count_as_not_applicable():
-    from partita.core.errors import MethodError
-    from partita.experiments.papers.wang2009_trials import applies
 
     def refused():
         raise MethodError("needs all rows")
@@ -224,15 +224,36 @@ def test_synthetic_outliers(tmp_path, monkeypatch):
 
 
 def test_large_data_have_no_cspa_in_any_figure():
-    from partita.experiments.papers.wang2009_trials import growing
-
     found = growing(trial(Row("magic04", 3), data=lambda name: replace(blobs("magic04"), name="magic04")))
     assert np.isnan(found["cspa"]) and np.isfinite(found["mcla"])
 
 
 def test_figures_of_wang2009_show_all_data_sets():
-    from partita.experiments.papers.wang2009_trials import SETS
-
     for key in ("figure-2", "figure-3", "figure-4", "figure-5"):
         shown = exhibit(wang2009.PAPER, key)
         assert {row.panel for row in shown.rows} == set(SETS) == set(shown.data)
+
+
+def test_points_that_cannot_be_drawn_are_a_note(tmp_path, monkeypatch):
+    def broken(samples, first):
+        raise RuntimeError(f"no picture of {first(Row('5 %')).row.name}")
+
+    reduced = [replace(each, points=broken) if each.key == "figure-3" else each for each in wang2010.PAPER.exhibits]
+    monkeypatch.setattr(wang2010, "PAPER", replace(wang2010.PAPER, exhibits=tuple(reduced)))
+    run, _ = reproduce(Reproduction(("wang2010",), ("figure-3",), Settings(quick=True), 1), tmp_path)
+    (shown,) = run.papers[0].exhibits
+    assert len(shown.notes) == 1 and "cannot be drawn (RuntimeError: no picture of 5 %" in shown.notes[0]
+    assert shown.cells and not has_figure(shown)
+
+
+@pytest.mark.parametrize(
+    ("module", "key"),
+    [(strehl2002, "figure-1"), (wang2009, "figure-1"), (wang2010, "figure-1"), (wang2010, "figure-2")],
+)
+def test_drawings_are_named_and_not_measured(module, key):
+    text = module.PAPER.drawings[key]
+    assert "nothing is computed in it" in text and key not in {each.key for each in module.PAPER.exhibits}
+    with pytest.raises(ParameterError, match=f"{key} cannot be measured: .*nothing is computed"):
+        exhibit(module.PAPER, key)
+    shown = show(Chosen(module.__name__, module.PAPER, ()), Results((), (), (), 0.0, False, 0), Asked(quick=True))
+    assert any(line.startswith(key.replace("-", " ").capitalize()) for line in shown.absent)

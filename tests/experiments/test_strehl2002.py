@@ -123,6 +123,8 @@ def test_claims_answer_with_and_without_draws():
     }
     worth |= {"all features": 0.95, "max subspace": 0.7, "average subspace": 0.6, "min subspace": 0.5}
     for exhibit in PAPER.exhibits:
+        if exhibit.key == "section-6":
+            continue  # no correlation without spread; it has a test of its own
         cells = {column: worth.get(column, 0.5) + 0.001 * np.arange(3.0) for column in exhibit.columns}
         samples = {row.name: cells for row in exhibit.rows}
         for claim in exhibit.claims:
