@@ -14,6 +14,7 @@ from partita.experiments.ranking import holm, orders_of, paired, pairs_of, sente
 from partita.experiments.runner import Results
 from partita.experiments.showing import Asked, samples_of, show
 from partita.experiments.units import Chosen
+from partita.report.reproduction import draws_text
 from tests.experiments import fake_paper
 
 FAKE = "tests.experiments.fake_paper"
@@ -272,3 +273,14 @@ def test_data_from_elsewhere_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PARTITA_DATA", str(tmp_path))
     (table,) = shown({"iris": IRIS}, "table-1")
     assert table.notes == ("the data set 2d2k is made from its description, not the catalogue's file",)
+
+
+def test_dates_and_versions_of_an_exhibit():
+    rows = records({"iris": IRIS})
+    dated = tuple(replace(r, date=f"2026-11-1{r.draw}", version="0.1.0") for r in rows)
+    for made, dates, versions in ((dated, ("2026-11-10", "2026-11-12"), ("0.1.0",)), (rows, (), ())):
+        results = Results(made, (), (), 1.0, False, 0)
+        (table,) = show(Chosen(FAKE, fake_paper.PAPER, (fake_paper.PLAIN,)), results, Asked(False)).exhibits
+        assert (table.dates, table.versions) == (dates, versions)
+        said = "; measured 2026-11-10 to 2026-11-12 with Partita 0.1.0." if dates else " of work."
+        assert draws_text(table).endswith(said)

@@ -21,6 +21,10 @@ class Record:
     value: float
     seconds: float
     """What the whole trial took that gave this value and those of the other columns."""
+    date: str = ""
+    """ISO date in UTC on which it was measured; empty if unknown."""
+    version: str = ""
+    """Of Partita."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,10 @@ class ShownExhibit:
     absences: tuple[Absence, ...]
     panels: tuple[PointPanel, ...] = ()
     """What a scatter plot shows."""
+    dates: tuple[str, ...] = ()
+    """Of the first and the last measured value, once if they are equal."""
+    versions: tuple[str, ...] = ()
+    """Of Partita, with which the values were measured."""
 
 
 @dataclass(frozen=True, slots=True)

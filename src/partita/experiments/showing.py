@@ -79,6 +79,8 @@ def _exhibit(
     ours = {row: {c: _statistic("mean", v) for c, v in cells.items()} for row, cells in samples.items()}
     counts = [len(next(iter(values.values()), ())) for values in samples.values()] or [0]
     here = (paper.key, source.key)
+    own = [record for record in results.records if (record.paper, record.exhibit) == here]
+    dates = [record.date for record in own if record.date]
     panels, unseen = _panels(paper, exhibit, source, samples, asked)
     return ShownExhibit(
         paper=paper.key,
@@ -103,6 +105,8 @@ def _exhibit(
         remarks=exhibit.remarks,
         notes=notes + unseen + (_data_notes(source, asked) if samples else ()),
         panels=panels,
+        dates=tuple(dict.fromkeys((min(dates), max(dates)))) if dates else (),
+        versions=tuple(sorted({record.version for record in own if record.version})),
         failures=tuple(f for f in results.failures if (f.paper, f.exhibit) == here),
         absences=tuple(a for a in results.absences if (a.paper, a.exhibit) == here),
     )

@@ -97,7 +97,11 @@ def draws_text(shown: ShownExhibit) -> str:
         return "Not measured in this run: printed numbers alone."
     count = f"{high}" if low == high else f"{low} to {high}"
     asked = "" if high == low == shown.wanted else f" of {shown.wanted} asked for"
-    return f"{count} {'draw' if high == low == 1 else 'draws'} a row{asked}; {duration(shown.seconds)} of work."
+    draws = f"{count} {'draw' if high == low == 1 else 'draws'} a row{asked}; {duration(shown.seconds)} of work"
+    if not shown.dates:
+        return f"{draws}."
+    versions = f" with Partita {', '.join(shown.versions)}" if shown.versions else ""
+    return f"{draws}; measured {' to '.join(shown.dates)}{versions}."
 
 
 def duration(seconds: float) -> str:
