@@ -26,10 +26,10 @@ def digits(shown: ShownExhibit) -> int:
 def figure(value: float | None, places: int) -> str:
     """A number as papers print it.
 
-    >>> figure(0.8931, 3), figure(12.0, 1), figure(None, 2)
-    ('0.893', '12.0', '–')
+    >>> figure(0.8931, 3), figure(12.0, 1), figure(-0.0001, 2), figure(None, 2)
+    ('0.893', '12.0', '0.00', '–')
     """
-    return "–" if value is None else f"{value:.{places}f}"
+    return "–" if value is None else f"{round(value, places) + 0.0:.{places}f}"  # + 0.0: no minus sign before 0
 
 
 def cell_text(cell: Cell | None, places: int) -> str:
