@@ -81,6 +81,14 @@ def test_list():
     assert "fake" not in ask("--list", "--csv").stdout, "the papers of the package, without names"
 
 
+def test_list_names_sections_and_drawings():
+    rows = {row["exhibit"]: row for row in json.loads(ask("strehl2002", "--list", "--json").stdout)}
+    assert {"section-4.4", "section-6", "section-6-polish"} <= set(rows)
+    assert rows["figure-1"]["title"].startswith("only a drawing: ") and rows["figure-1"]["draws"] == 0
+    (one,) = json.loads(ask("strehl2002", "--list", "--section", "4.4", "--json").stdout)
+    assert one == rows["section-4.4"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -88,6 +96,8 @@ def test_list():
         (("nobody2020",), "no paper is called 'nobody2020'"),
         ((FAKE, "--table", "12"), "fake has no 'table-12'; there are table-1"),
         ((FAKE, "--list", "--table", "12"), "fake has no 'table-12'"),
+        ((FAKE, "--section", "4.4"), "fake has no 'section-4.4'"),
+        (("wang2010", "--figure", "1"), "figure-1 cannot be measured: the graphical model"),
         ((FAKE, "--data", "/nowhere/at/all"), "names no folder"),
         ((FAKE, "--markdown", "page.html"), "ends in .md"),
     ],

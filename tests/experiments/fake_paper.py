@@ -8,6 +8,7 @@ import numpy as np
 
 from partita.core.errors import AbsentDataError
 from partita.experiments.exhibit import Claim, Exhibit, Paper, Row
+from partita.experiments.verdicts import decided
 
 ROWS = (Row("iris"), Row("wine"), Row("a|b <c>"))
 
@@ -53,11 +54,11 @@ def ratios(samples):
 
 def b_leads(samples):
     gaps = [float((values["b"] - values["a"]).mean()) for values in samples.values()]
-    return all(gap > 0 for gap in gaps), "; ".join(f"{gap:.3f}" for gap in gaps)
+    return decided(all(gap > 0 for gap in gaps), any(gap < 0 for gap in gaps)), "; ".join(f"{gap:.3f}" for gap in gaps)
 
 
 def needs_more(samples):
-    return samples["yeast"]["a"].mean() > 0, ""
+    return decided(samples["yeast"]["a"].mean() > 0, contradicted=False), ""
 
 
 PLAIN = Exhibit(

@@ -29,7 +29,9 @@ def test_exhibits_are_whole(name):
     assert paper.key == name and paper.title and len(set(keys)) == len(keys)
     for exhibit in paper.exhibits:
         kind, _, number = exhibit.key.partition("-")
-        assert kind in ("table", "figure") and number, "partita reproduce finds it as --table or --figure"
+        assert kind in ("table", "figure", "section") and number, (
+            "partita reproduce finds it as --table, --figure or --section"
+        )
         assert exhibit.title and exhibit.score and exhibit.rows and exhibit.columns
         for rows in (exhibit.rows, exhibit.quick_rows or ()):
             assert len({row.name for row in rows}) == len(rows)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from partita.experiments.runner import RECORDS, choose, run
 from partita.experiments.store import Store, read_records
 from partita.experiments.units import Settings, Unit, sources_of, stamp, units_of
 from partita.io.holding import holding
+from partita.version import __version__
 from tests.experiments import fake_paper
 
 FAKE = "tests.experiments.fake_paper"
@@ -77,6 +79,17 @@ def test_quick_takes_fewer_rows_and_draws(tmp_path):
 def test_draws_that_another_exhibit_shows_are_measured_once(tmp_path):
     results = run(fake("table-1", "table-2", "figure-2"), Settings(), tmp_path, workers=1, draws=2)
     assert len(results.records) == 3 * 3 * 2 and {r.exhibit for r in results.records} == {"table-1"}
+
+
+def test_records_have_date_and_version(tmp_path):
+    """A rerun keeps those of the run that measured them."""
+    path = tmp_path / "records.jsonl"
+    results = run(fake("table-1"), Settings(), tmp_path, 1, 1)
+    assert {(record.date, record.version) for record in results.records} == {
+        (datetime.now(UTC).date().isoformat(), __version__)
+    }
+    path.write_text(path.read_text().replace(datetime.now(UTC).date().isoformat(), "2026-01-31"))
+    assert {record.date for record in run(fake("table-1"), Settings(), tmp_path, 1, 1).records} == {"2026-01-31"}
 
 
 def test_a_rerun_measures_nothing_and_more_draws_only_the_new(tmp_path, caplog):

@@ -14,6 +14,7 @@ from partita.experiments.ranking import holm, orders_of, paired, pairs_of, sente
 from partita.experiments.runner import Results
 from partita.experiments.showing import Asked, samples_of, show
 from partita.experiments.units import Chosen
+from partita.report.reproduction import draws_text
 from tests.experiments import fake_paper
 
 FAKE = "tests.experiments.fake_paper"
@@ -126,10 +127,10 @@ def test_a_derivation_that_cannot_be_made_is_told(monkeypatch):
 def test_claims():
     (table,) = shown({"iris": IRIS}, "table-1")
     first, second = table.findings
-    assert (first.holds, first.figures) == (False, "-0.050")
-    assert second.holds is None and "KeyError" in second.figures
+    assert (first.verdict, first.figures) == ("does not hold", "-0.050")
+    assert second.verdict == "not tested" and "KeyError" in second.figures
     (table,) = shown({}, "table-1")
-    assert {finding.holds for finding in table.findings} == {None}
+    assert {finding.verdict for finding in table.findings} == {"not tested"}
 
 
 def test_what_failed_or_was_skipped_stands_with_its_exhibit():
@@ -272,3 +273,14 @@ def test_data_from_elsewhere_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PARTITA_DATA", str(tmp_path))
     (table,) = shown({"iris": IRIS}, "table-1")
     assert table.notes == ("the data set 2d2k is made from its description, not the catalogue's file",)
+
+
+def test_dates_and_versions_of_an_exhibit():
+    rows = records({"iris": IRIS})
+    dated = tuple(replace(r, date=f"2026-11-1{r.draw}", version="0.1.0") for r in rows)
+    for made, dates, versions in ((dated, ("2026-11-10", "2026-11-12"), ("0.1.0",)), (rows, (), ())):
+        results = Results(made, (), (), 1.0, False, 0)
+        (table,) = show(Chosen(FAKE, fake_paper.PAPER, (fake_paper.PLAIN,)), results, Asked(False)).exhibits
+        assert (table.dates, table.versions) == (dates, versions)
+        said = "; measured 2026-11-10 to 2026-11-12 with Partita 0.1.0." if dates else " of work."
+        assert draws_text(table).endswith(said)

@@ -73,10 +73,10 @@ def test_the_example_at_its_maximum(example_values, printed):
 def test_the_claim_about_the_example(example_values):
     samples = {row: {c: np.array([v]) for c, v in cells.items()} for row, cells in example_values.items()}
     claim = topchy2004.TABLE_1.claims[0]
-    assert claim.holds(samples)[0] is True
+    assert claim.judge(samples)[0] == "holds"
     samples["y7"]["z1"] = np.array([0.6])
-    assert claim.holds(samples)[0] is False
-    assert claim.holds({})[0] is None
+    assert claim.judge(samples)[0] == "does not hold"
+    assert claim.judge({})[0] == "not tested"
 
 
 def test_base_clusterings_differ_and_repeat():
@@ -125,14 +125,16 @@ def test_absent_data_is_told():
 def test_no_winner():
     rows = list(SPIRALS)[:2]
     names = ("mm", "qmi", "cspa", "hgpa", "mcla")
-    one = {row.name: {name: np.array([float(place)]) for place, name in enumerate(names)} for row in rows}
-    two = one | {rows[1].name: {name: np.array([-float(place)]) for place, name in enumerate(names)}}
-    tied = one | {rows[1].name: {name: np.array([1.0]) for name in names}}
+    one = {row.name: {name: np.full(2, float(place)) for place, name in enumerate(names)} for row in rows}
+    two = one | {rows[1].name: {name: np.full(2, -float(place)) for place, name in enumerate(names)}}
+    tied = one | {rows[1].name: {name: np.full(2, 1.0) for name in names}}
     holds = topchy2004.no_winner(rows)
-    assert holds(one)[0] is False and holds(tied)[0] is False
-    answer, told = holds(two)
-    assert answer is True and "mm 1" in told and "mcla 1" in told
-    assert holds({})[0] is None
+    assert holds(one)[0] == "does not hold" and holds(tied)[0] == "not contradicted"
+    verdict, text = holds(two)
+    assert verdict == "holds" and "mm, qmi, cspa, hgpa, mcla" in text
+    noisy = {row: {name: np.array([0.0, 5.0, place]) for place, name in enumerate(names)} for row in two}
+    assert holds(noisy)[0] == "not contradicted"
+    assert holds({})[0] == "not tested"
 
 
 def test_rows_by_size():

@@ -5,10 +5,12 @@ import pytest
 
 from partita.core.ensemble import Ensemble
 from partita.datasets.base import Dataset
+from partita.experiments import trials
 from partita.experiments.exhibit import Row, Trial
-from partita.experiments.papers import strehl2002, topchy2004, wang2009_trials
-from partita.experiments.trials import PAPER_SETTINGS, best_by_anmi, fitted, shuffled
+from partita.experiments.papers import strehl2002_trials
+from partita.experiments.trials import best_by_anmi, fitted, shuffled
 from partita.metrics import anmi
+from tests.samples import noisy
 
 
 @pytest.fixture
@@ -50,14 +52,15 @@ def test_best_by_anmi(rng):
 
 
 def test_the_papers_hgpa_minimizes_the_cut(monkeypatch):
-    """Their HGPA counts cut hyperedges; our default objective is km1."""
-    assert PAPER_SETTINGS["hgpa"] == {"objective": "cut"}
-    assert topchy2004.METHODS["hgpa"] == ("hgpa", {"objective": "cut"})
-    assert wang2009_trials.SETTINGS["hgpa"] == {"objective": "cut"}
-    used = []
-    real = strehl2002.fitted
-    monkeypatch.setattr(
-        strehl2002, "fitted", lambda *given, **params: used.append((given[1], params)) or real(*given, **params)
-    )
-    strehl2002.noise_trial(Trial(Row("NMI", 0.3), np.random.default_rng(0), True, lambda name: None))
-    assert ("hgpa", {"objective": "cut"}) in used and ("cspa", {}) in used
+    """Their HGPA counts cut hyperedges; our default objective is km1. Every trial fits by `fitted`."""
+    used, real = [], trials.consensus
+
+    def recorded(table, name, k, **params):
+        used.append((name, params))
+        return real(table, name, k, **params)
+
+    monkeypatch.setattr(trials, "consensus", recorded)
+    strehl2002_trials.noise_trial(Trial(Row("NMI", 0.3), np.random.default_rng(0), True, lambda name: None))
+    objectives = {name: params.get("objective") for name, params in used}
+    assert objectives["hgpa"] == "cut" and objectives["cspa"] is None
+    assert fitted(noisy(n=20), "hgpa", 2, np.random.default_rng(0), objective="km1").recipe.params["objective"] == "km1"

@@ -109,9 +109,9 @@ def test_orders_that_hold_and_that_do_not():
     ):
         claim = exhibit(PAPER, key).claims[1]
         rising = {row.name: {name: np.full(3, 1.0 + place) for place, name in enumerate(names)} for row in REAL}
-        assert claim.holds(rising)[0] is True
+        assert claim.judge(rising)[0] == "holds"
         rising["glass"] = {name: np.full(3, 2.0 - place) for place, name in enumerate(names)}
-        assert claim.holds(rising)[0] is False
+        assert claim.judge(rising)[0] == "does not hold"
 
 
 def test_bce_is_ranked_by_its_exact_likelihood():
@@ -121,7 +121,7 @@ def test_bce_is_ranked_by_its_exact_likelihood():
     ):
         shown = exhibit(PAPER, key)
         rising = {row.name: {name: np.full(3, 1.0 + place) for place, name in enumerate(names)} for row in REAL}
-        assert shown.claims[0].holds(rising)[0] is True
+        assert shown.claims[0].judge(rising)[0] == "holds"
         assert not shown.apart and "exact likelihood" in " ".join(exhibit(PAPER, "table-4").remarks)
 
 
@@ -148,12 +148,12 @@ def test_the_best_of_each_data_set():
         }
         for row in REAL
     }
-    assert claim.holds(like)[0] is True
+    assert claim.judge(like)[0] == "holds"
     like["ecoli"]["mcla"] = np.full(3, 0.8)
-    answer, told = claim.holds(like)
-    assert answer is False and "ecoli" in told and "6 of 7" in told
+    verdict, text = claim.judge(like)
+    assert verdict == "does not hold" and "ecoli" in text and "6 of 7" in text
 
 
 @pytest.mark.parametrize("claim", [claim for shown in PAPER.exhibits for claim in shown.claims], ids=lambda c: c.text)
 def test_nothing_is_claimed_of_nothing(claim):
-    assert claim.holds({})[0] is None
+    assert claim.judge({})[0] == "not tested"

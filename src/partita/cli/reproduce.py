@@ -31,6 +31,9 @@ def reproduce(
     ] = None,
     table: Annotated[list[str] | None, typer.Option("--table", help="Only this table: 3; repeatable.")] = None,
     figure: Annotated[list[str] | None, typer.Option("--figure", help="Only this figure: 8; repeatable.")] = None,
+    section: Annotated[
+        list[str] | None, typer.Option("--section", help="Only this section of the text: 4.4; repeatable.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer draws and rows; the cuts are printed.")] = False,
     list_all: Annotated[bool, typer.Option("--list", help="Papers and what they show, and leave.")] = False,
     data: Annotated[
@@ -55,7 +58,8 @@ def reproduce(
     The tables go to stdout; records and pages to the output folder. What is finished is kept: after Ctrl-C (exit code
     130) or a crash, the same command goes on where it stopped. A trial that fails is told, and the exit code is 1.
     """
-    exhibits = (*(f"table-{number}" for number in table or ()), *(f"figure-{number}" for number in figure or ()))
+    named = {"table": table, "figure": figure, "section": section}
+    exhibits = tuple(f"{kind}-{number}" for kind, numbers in named.items() for number in numbers or ())
     if list_all:
         _list(papers or ["all"], exhibits, as_json, as_csv)
         raise typer.Exit
@@ -188,5 +192,11 @@ def _list(papers: list[str], exhibits: tuple[str, ...], as_json: bool, as_csv: b
         for each in choose(papers, exhibits)
         for shown in each.exhibits
     )
+    if not exhibits:
+        rows += tuple(
+            (each.paper.key, key, f"only a drawing: {text}", 0, 0, 0, ())
+            for each in choose(papers)
+            for key, text in each.paper.drawings.items()
+        )
     names = ("paper", "exhibit", "title", "rows", "draws", "quick draws", "data")
     write(TextTable("Papers and what they show", names, rows), as_json, as_csv)

@@ -1,7 +1,12 @@
 """Records of experiments: flat, frozen, all that a report sees of a run."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
+
+from partita.core.types import FloatArray, IntArray
+
+ClaimVerdict: TypeAlias = Literal["holds", "not contradicted", "does not hold", "not tested"]
+"""What our draws show about a sentence of a paper; docs/reproduce.md states the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +21,10 @@ class Record:
     value: float
     seconds: float
     """What the whole trial took that gave this value and those of the other columns."""
+    date: str = ""
+    """ISO date in UTC on which it was measured; empty if unknown."""
+    version: str = ""
+    """Of Partita."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +120,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence of the paper, and whether it holds here."""
+    """A sentence of the paper, the verdict on it, and the figures that it rests on."""
 
     text: str
-    holds: bool | None
+    verdict: ClaimVerdict
     figures: str
 
 
@@ -127,6 +136,21 @@ class Place:
     x: float | str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PointPanel:
+    """One panel of a scatter plot."""
+
+    title: str
+    points: FloatArray
+    """(m, 2) coordinates."""
+    groups: IntArray
+    """For each point, the index of its color and marker."""
+    labels: tuple[str, str]
+    """Of the two axes."""
+    names: tuple[str, ...] = ()
+    """Of the groups, for the legend; empty for no legend."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShownExhibit:
     """A table or figure with our numbers in it."""
@@ -135,8 +159,8 @@ class ShownExhibit:
     key: str
     title: str
     score: str
-    better: Literal["higher", "lower"]
-    form: Literal["table", "curves", "bars"]
+    better: Literal["higher", "lower", "neither"]
+    form: Literal["table", "curves", "bars", "matrices", "points"]
     x_label: str
     rows: tuple[Place, ...]
     columns: tuple[str, ...]
@@ -159,6 +183,12 @@ class ShownExhibit:
     """What could not be worked out here."""
     failures: tuple[Failure, ...]
     absences: tuple[Absence, ...]
+    panels: tuple[PointPanel, ...] = ()
+    """What a scatter plot shows."""
+    dates: tuple[str, ...] = ()
+    """Of the first and the last measured value, once if they are equal."""
+    versions: tuple[str, ...] = ()
+    """Of Partita, with which the values were measured."""
 
 
 @dataclass(frozen=True, slots=True)

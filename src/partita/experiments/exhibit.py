@@ -1,11 +1,12 @@
 """What a paper shows: a table or a figure as data. One paper is one file of exhibits (STYLE 12)."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from numpy.random import Generator
 
+from partita.core.records import ClaimVerdict, PointPanel
 from partita.core.types import FloatArray
 from partita.datasets.base import Dataset
 
@@ -43,12 +44,12 @@ Samples: TypeAlias = Mapping[str, Mapping[str, FloatArray]]
 
 
 class Claim(NamedTuple):
-    """A sentence of the paper that our numbers can bear out or not."""
+    """A sentence of the paper that our numbers can test."""
 
     text: str
-    """What the paper says, with its place."""
-    holds: Callable[[Samples], tuple[bool | None, str]]
-    """Whether it holds here (None: our draws cannot tell) and the figures that say so."""
+    """The sentence, with its place; "here: …" states what is tested if that differs."""
+    judge: Callable[[Samples], tuple[ClaimVerdict, str]]
+    """Returns the verdict and the figures that it rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ class Exhibit:
     """What a trial measures: methods by their registry name where there is one."""
     score: str
     """What the numbers are: "NMI", "error %", "micro-precision"."""
-    better: Literal["higher", "lower"] = "higher"
+    better: Literal["higher", "lower", "neither"] = "higher"
     trial: Callable[[Trial], Mapping[str, float]] | None = None
     """One draw of a row: a value for each column (NaN where a method does not apply). Module-level, one thread."""
     draws: int = 0
@@ -71,8 +72,8 @@ class Exhibit:
     quick_draws: int = 0
     quick_rows: tuple[Row, ...] | None = None
     """The rows of the quick run, where not all."""
-    form: Literal["table", "curves", "bars"] = "table"
-    """How the paper shows it; curves have a panel for each `Row.panel`."""
+    form: Literal["table", "curves", "bars", "matrices", "points"] = "table"
+    """How the paper shows it; curves and matrices have a panel for each `Row.panel`, points those of `points`."""
     x_label: str = ""
     statistics: tuple[Literal["mean", "max"], ...] = ("mean",)
     """What is shown of the draws of a cell; the spread stands beside the mean."""
@@ -82,6 +83,11 @@ class Exhibit:
     """The key of the exhibit whose draws this one shows, where it measures nothing itself (no `trial`, no draws).
 
     Its own `rows` and `columns` are then what it shows: those of the other, or the keys that `derive` returns.
+    """
+    points: Callable[[Samples, Callable[[Row], Trial]], Sequence[PointPanel]] | None = None
+    """Returns the panels of a scatter plot, from all draws, or from the trial that was the first draw of a row.
+
+    Points are not recorded: they are computed again, with the same random numbers, when the page is written.
     """
     data: tuple[str, ...] = ()
     """The data sets it takes, for `partita reproduce --list`."""
@@ -110,4 +116,6 @@ class Paper:
     title: str
     exhibits: tuple[Exhibit, ...]
     absent: tuple[str, ...] = ()
-    """Tables and figures that cannot be had, each with the reason."""
+    """Tables and figures that cannot be reproduced, each with the reason."""
+    drawings: Mapping[str, str] = field(default_factory=dict)
+    """Figures in which nothing is computed: by key such as "figure-1", what the figure shows."""

@@ -2,7 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,15 +57,26 @@ def _tried(unit: Unit, settings: Settings) -> dict[str, float]:
     exhibit = exhibit_of(get(unit.module), unit.exhibit)
     if exhibit.trial is None:
         raise ParameterError(f"{unit.exhibit} has neither a trial nor, in `of`, an exhibit whose draws it shows")
-    row = row_of(exhibit, unit.row)
-    rng = keyed(settings.seed, unit.paper, unit.exhibit, unit.row, unit.draw)
-    with thread_limit(1), threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a thousand trials would repeat them a thousand times
-        found = exhibit.trial(Trial(row, rng, settings.quick, loader(settings.data)))
+    with quietly():
+        found = exhibit.trial(trial_of(unit.paper, exhibit, row_of(exhibit, unit.row), unit.draw, settings))
     if set(found) != set(exhibit.columns):
         odd = sorted(set(found) ^ set(exhibit.columns))
         raise ParameterError(f"the trial and the columns of {unit.exhibit} differ in {', '.join(odd)}")
     return {column: float(found[column]) for column in exhibit.columns}
+
+
+def trial_of(paper: str, exhibit: Exhibit, row: Row, draw: int, settings: Settings) -> Trial:
+    """The trial of a unit: its generator depends on seed, paper, exhibit, row and draw only."""
+    rng = keyed(settings.seed, paper, exhibit.key, row.name, draw)
+    return Trial(row, rng, settings.quick, loader(settings.data))
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Run on one thread and without warnings: a thousand trials would repeat them a thousand times."""
+    with thread_limit(1), threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def row_of(exhibit: Exhibit, name: str) -> Row:

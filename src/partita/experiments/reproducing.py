@@ -46,7 +46,7 @@ def reproduce(wanted: Reproduction, folder: Path) -> tuple[ShownRun, Results]:
     chosen = choose(wanted.papers, wanted.exhibits)
     date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     results = run(chosen, wanted.settings, folder, wanted.workers, wanted.draws)
-    asked = Asked(wanted.settings.quick, wanted.draws, wanted.settings.data)
+    asked = Asked(wanted.settings.quick, wanted.draws, wanted.settings.data, wanted.settings.seed)
     papers = tuple(show(each, results, asked) for each in chosen)
     spent = {(r.paper, r.exhibit, r.row, r.draw): r.seconds for r in results.records}
     made = ShownRun(

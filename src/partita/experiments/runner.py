@@ -163,7 +163,8 @@ def _collected(
         if line.error:
             failures.append(Failure(*place_of(unit), line.error))
         paper, exhibit, row, draw = place_of(unit)
-        records += [Record(paper, exhibit, row, c, draw, value, line.seconds) for c, value in line.values.items()]
+        made = (line.seconds, line.date, line.version)
+        records += [Record(paper, exhibit, row, c, draw, value, *made) for c, value in line.values.items()]
     return tuple(records), tuple(failures)
 
 

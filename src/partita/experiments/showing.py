@@ -6,11 +6,13 @@ from typing import Final, Literal
 
 import numpy as np
 
-from partita.core.records import Cell, Finding, Place, Published, Record, ShownExhibit, ShownPaper
+from partita.core.errors import line_of
+from partita.core.records import Cell, Finding, Place, PointPanel, Published, Record, ShownExhibit, ShownPaper
 from partita.core.types import FloatArray
 from partita.experiments import papers
 from partita.experiments.deriving import Derived, derived_of
 from partita.experiments.exhibit import Claim, Exhibit, Paper, Samples
+from partita.experiments.measuring import quietly, trial_of
 from partita.experiments.published import read_published
 from partita.experiments.ranking import LEAST_DRAWS, TOO_FEW, orders_of, pairs_of, sentence
 from partita.experiments.runner import Results
@@ -32,13 +34,15 @@ class Asked:
     draws: int | None = None
     data: str | None = None
     """The data folder."""
+    seed: int = 0
 
 
 def show(chosen: Chosen, results: Results, asked: Asked) -> ShownPaper:
     """The exhibits that were asked for, with our numbers beside the paper's."""
     printed = read_published(papers.csv_of(chosen.module), chosen.paper)
     shown = tuple(_exhibit(chosen.paper, exhibit, printed, results, asked) for exhibit in chosen.exhibits)
-    return ShownPaper(chosen.paper.key, chosen.paper.title, shown, chosen.paper.absent)
+    drawings = tuple(f"{key.replace('-', ' ').capitalize()}: {text}" for key, text in chosen.paper.drawings.items())
+    return ShownPaper(chosen.paper.key, chosen.paper.title, shown, drawings + chosen.paper.absent)
 
 
 def samples_of(records: Iterable[Record], paper: str, exhibit: str) -> dict[str, dict[str, FloatArray]]:
@@ -75,6 +79,9 @@ def _exhibit(
     ours = {row: {c: _statistic("mean", v) for c, v in cells.items()} for row, cells in samples.items()}
     counts = [len(next(iter(values.values()), ())) for values in samples.values()] or [0]
     here = (paper.key, source.key)
+    own = [record for record in results.records if (record.paper, record.exhibit) == here]
+    dates = [record.date for record in own if record.date]
+    panels, unseen = _panels(paper, exhibit, source, samples, asked)
     return ShownExhibit(
         paper=paper.key,
         key=exhibit.key,
@@ -96,10 +103,28 @@ def _exhibit(
         seconds=_seconds(results.records, paper.key, source.key),
         cuts=exhibit.cuts + (exhibit.quick_cuts if asked.quick else ()),
         remarks=exhibit.remarks,
-        notes=notes + (_data_notes(source, asked) if samples else ()),
+        notes=notes + unseen + (_data_notes(source, asked) if samples else ()),
+        panels=panels,
+        dates=tuple(dict.fromkeys((min(dates), max(dates)))) if dates else (),
+        versions=tuple(sorted({record.version for record in own if record.version})),
         failures=tuple(f for f in results.failures if (f.paper, f.exhibit) == here),
         absences=tuple(a for a in results.absences if (a.paper, a.exhibit) == here),
     )
+
+
+def _panels(
+    paper: Paper, exhibit: Exhibit, source: Exhibit, samples: Samples, asked: Asked
+) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
+    """The points of a scatter plot, or a note on why there are none."""
+    if exhibit.points is None or not samples:
+        return (), ()
+    settings = Settings(asked.seed, asked.quick, asked.data)
+    try:
+        with quietly():
+            panels = exhibit.points(samples, lambda row: trial_of(paper.key, source, row, 0, settings))
+    except Exception as error:  # the numbers are there; the report must not fail for a picture
+        return (), (f"the points cannot be drawn ({line_of(error)})",)
+    return tuple(panels), ()
 
 
 def _rows(exhibit: Exhibit, source: Exhibit, derived: Derived | None, quick: bool) -> tuple[Place, ...]:
@@ -118,7 +143,7 @@ def _cell(
     samples: Samples,
     derived: Derived | None,
     printed: Published | None,
-    better: Literal["higher", "lower"],
+    better: Literal["higher", "lower", "neither"],
 ) -> Cell:
     row, column, statistic = key
     known = samples.get(row, {}).get(column, np.empty(0)) if derived is None else np.empty(0)
@@ -141,10 +166,10 @@ def _cell(
 
 
 def _verdict(
-    ours: float, spread: float | None, printed: Published | None, better: Literal["higher", "lower"]
+    ours: float, spread: float | None, printed: Published | None, better: Literal["higher", "lower", "neither"]
 ) -> Literal["within", "better", "worse", "incomparable", ""]:
     """Ours against the printed number: within our own noise and both roundings, or on which side of it."""
-    if printed is None or spread is None or not np.isfinite(ours):
+    if printed is None or spread is None or better == "neither" or not np.isfinite(ours):
         return ""
     if not printed.comparable:
         return "incomparable"
@@ -178,12 +203,11 @@ def _data_notes(exhibit: Exhibit, asked: Asked) -> tuple[str, ...]:
 
 def _finding(claim: Claim, samples: Samples) -> Finding:
     if not samples:
-        return Finding(claim.text, None, "nothing was measured")
+        return Finding(claim.text, "not tested", "nothing was measured")
     try:
-        holds, figures = claim.holds(samples)
+        return Finding(claim.text, *claim.judge(samples))
     except Exception as error:  # a row that was not measured; the report of the others must not fail for it
-        return Finding(claim.text, None, f"cannot be told from these draws ({type(error).__name__}: {error})")
-    return Finding(claim.text, None if holds is None else bool(holds), figures)
+        return Finding(claim.text, "not tested", f"a row is missing from these draws ({type(error).__name__}: {error})")
 
 
 def _seconds(records: Iterable[Record], paper: str, exhibit: str) -> float:

@@ -4,12 +4,14 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from partita.core.errors import FileError
 from partita.experiments.measuring import Outcome
 from partita.experiments.units import Unit
+from partita.version import __version__
 
 Place: TypeAlias = tuple[str, str, str, int]
 """Paper, exhibit, row, draw."""
@@ -22,6 +24,9 @@ class Line(NamedTuple):
     values: Mapping[str, float]
     seconds: float
     error: str
+    date: str
+    """ISO date in UTC on which it was measured; empty in records of older versions."""
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,8 @@ def read_records(path: Path) -> Held:
 def _parsed(entry: Any) -> tuple[Place, Line]:
     place = (str(entry["paper"]), str(entry["exhibit"]), str(entry["row"]), int(entry["draw"]))
     values = {str(column): float(value) for column, value in entry["values"].items()}
-    return place, Line(str(entry["stamp"]), values, float(entry["seconds"]), str(entry.get("error", "")))
+    described = [str(entry.get(name, "")) for name in ("error", "date", "version")]
+    return place, Line(str(entry["stamp"]), values, float(entry["seconds"]), *described)
 
 
 class Store:
@@ -104,6 +110,7 @@ class Store:
         unit = outcome.unit
         entry: dict[str, Any] = {"paper": unit.paper, "exhibit": unit.exhibit, "row": unit.row, "draw": unit.draw}
         entry |= {"stamp": stamp, "seconds": round(outcome.seconds, 4)}
+        entry |= {"date": datetime.now(UTC).date().isoformat(), "version": __version__}
         entry["values"] = {c: v if v - v == 0 else str(v) for c, v in outcome.values.items()}  # strict JSON has no NaN
         if outcome.error:
             entry["error"] = outcome.error

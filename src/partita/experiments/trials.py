@@ -13,7 +13,7 @@ from partita.datasets.base import Dataset
 from partita.registry import get
 
 PAPER_SETTINGS: Final[dict[str, dict[str, Any]]] = {"hgpa": {"objective": "cut"}}
-"""Settings that differ from our defaults: the papers' HGPA minimizes the number of cut hyperedges."""
+"""Settings of `fitted` that differ from our defaults: the papers' HGPA minimizes the number of cut hyperedges."""
 
 
 def seed_of(rng: Generator) -> int:
@@ -28,8 +28,9 @@ def shuffled(data: Dataset, rng: Generator, most: int | None = None) -> Dataset:
 
 
 def fitted(ensemble: Any, method: str, k: int | None, rng: Generator, **params: Any) -> Consensus:
-    """A consensus in one thread, balanced object by object where the method balances, as in the papers."""
+    """Return a consensus with `PAPER_SETTINGS`, in one thread; methods that balance do so object by object."""
     whole_rows = not get(method).balanced  # all others give the same on distinct rows, sooner
+    params = PAPER_SETTINGS.get(method, {}) | params
     return consensus(ensemble, method, k, seed=seed_of(rng), threads=1, compress=whole_rows, **params)
 
 

@@ -1,4 +1,4 @@
-"""Figures of a reproduction in the paper's form: curves in panels, or bars, with the printed points over ours."""
+"""Figures of a reproduction in the paper's form: curves or bars with the printed points, matrices, scatter plots."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -21,12 +21,15 @@ MOST_GROUPS: Final = 8
 
 def has_figure(shown: ShownExhibit) -> bool:
     """Whether there is anything to draw."""
+    if shown.form == "points":
+        return bool(shown.panels)
     return shown.form != "table" and any(cell.ours is not None for cell in shown.cells)
 
 
 def picture(shown: ShownExhibit) -> bytes:
     """The figure as PNG."""
-    return small_png(_curves(shown) if shown.form == "curves" else _bars(shown), DOTS)
+    draw = {"curves": _curves, "bars": _bars, "matrices": _matrices, "points": _points}[shown.form]
+    return small_png(draw(shown), DOTS)
 
 
 def _cells(shown: ShownExhibit) -> Mapping[tuple[str, str], Cell]:
@@ -119,6 +122,53 @@ def _groups(axes: Any, rows: Sequence[Place], shown: ShownExhibit, cells: Mappin
     names = ["\n".join(wrap(row.name, 14)) for row in rows]
     axes.set_xticks(groups, names)
     _frame(axes)
+
+
+def _matrices(shown: ShownExhibit) -> Any:
+    """One grid of squares per panel, darker for higher values."""
+    figure_class, _ = figure_classes()
+    cells = _cells(shown)
+    panels = list(dict.fromkeys(row.panel for row in shown.rows))
+    most = max((cell.ours for cell in shown.cells if cell.ours is not None), default=1.0)
+    tall = max(sum(row.panel == panel for row in shown.rows) for panel in panels)
+    across = min(len(panels), 5)
+    down = -(-len(panels) // across)
+    size = (max(0.27 * len(shown.columns) + 0.6, 1.5) * across, (0.27 * tall + 0.8) * down)
+    figure = figure_class(figsize=size, layout="constrained", facecolor="white")
+    for place, panel in enumerate(panels):
+        rows = [row for row in shown.rows if row.panel == panel]
+        axes = figure.add_subplot(down, across, place + 1)
+        values = np.array([_values([cells.get((row.name, c)) for c in shown.columns], "ours") for row in rows])
+        axes.imshow(values, cmap="Greys", vmin=0.0, vmax=most, aspect="equal")
+        axes.set_xticks(range(len(shown.columns)), shown.columns, fontsize=7, rotation=90)
+        axes.set_yticks(range(len(rows)), [str(row.x) for row in rows], fontsize=7)
+        axes.set_title(panel, fontsize=9, color=INK)
+        axes.tick_params(length=0)
+    return figure
+
+
+def _points(shown: ShownExhibit) -> Any:
+    """One scatter plot per panel; groups differ in color and marker."""
+    figure_class, _ = figure_classes()
+    across = min(len(shown.panels), 4)
+    down = -(-len(shown.panels) // across)
+    size = (max(2.7 * across, 5.2), 2.6 * down + 0.4)
+    figure = figure_class(figsize=size, layout="constrained", facecolor="white")
+    for place, panel in enumerate(shown.panels):
+        axes = figure.add_subplot(down, across, place + 1)
+        for group in np.unique(panel.groups):
+            inside = panel.groups == group
+            axes.plot(*panel.points[inside].T, linestyle="none", marker=MARKERS[_turn(int(group))],
+                      markersize=3.0, markeredgewidth=0.0, alpha=0.7, color=COLOURS[int(group) % 8],
+                      label=panel.names[int(group)] if panel.names else None)  # fmt: skip
+        axes.set_title(panel.title, fontsize=9, color=INK)
+        axes.set_xlabel(panel.labels[0], fontsize=8, color=INK)
+        axes.set_ylabel(panel.labels[1], fontsize=8, color=INK)
+        if panel.names:
+            place_below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "ncols": 3, "columnspacing": 1.0}
+            axes.legend(fontsize=7, frameon=False, markerscale=1.6, handletextpad=0.2, **place_below)
+        _frame(axes)
+    return figure
 
 
 def _turn(place: int) -> int:

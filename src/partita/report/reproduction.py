@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from partita.core.records import Cell, Finding, Pair, Record, ShownExhibit, ShownPaper, ShownRun
+from partita.core.records import Cell, ClaimVerdict, Finding, Pair, Record, ShownExhibit, ShownPaper, ShownRun
 from partita.report.tables import TextTable
 
 MARKS: Final = {"within": "", "better": " ▲", "worse": " ▼", "incomparable": "", "": ""}
@@ -13,7 +13,7 @@ KEY: Final = (
     "mark where the printed number cannot be right or is of other data (remarks)."
 )
 MOST_REVERSED: Final = 6
-HOLDS: Final = {True: "holds", False: "does not hold", None: "cannot be told"}
+VERDICTS: Final[tuple[ClaimVerdict, ...]] = ("holds", "not contradicted", "does not hold", "not tested")
 
 
 def digits(shown: ShownExhibit) -> int:
@@ -26,10 +26,10 @@ def digits(shown: ShownExhibit) -> int:
 def figure(value: float | None, places: int) -> str:
     """A number as papers print it.
 
-    >>> figure(0.8931, 3), figure(12.0, 1), figure(None, 2)
-    ('0.893', '12.0', '–')
+    >>> figure(0.8931, 3), figure(12.0, 1), figure(-0.0001, 2), figure(None, 2)
+    ('0.893', '12.0', '0.00', '–')
     """
-    return "–" if value is None else f"{value:.{places}f}"
+    return "–" if value is None else f"{round(value, places) + 0.0:.{places}f}"  # + 0.0: no minus sign before 0
 
 
 def cell_text(cell: Cell | None, places: int) -> str:
@@ -86,7 +86,8 @@ def _flat(cell: Cell) -> tuple[str | float | None, ...]:
 def title_of(shown: ShownExhibit) -> str:
     """Which exhibit, and what it measures."""
     name = shown.key.replace("-", " ").capitalize()
-    return f"{name}. {shown.title} ({shown.score}, {shown.better} is better)"
+    order = "" if shown.better == "neither" else f", {shown.better} is better"
+    return f"{name}. {shown.title} ({shown.score}{order})"
 
 
 def draws_text(shown: ShownExhibit) -> str:
@@ -96,7 +97,11 @@ def draws_text(shown: ShownExhibit) -> str:
         return "Not measured in this run: printed numbers alone."
     count = f"{high}" if low == high else f"{low} to {high}"
     asked = "" if high == low == shown.wanted else f" of {shown.wanted} asked for"
-    return f"{count} {'draw' if high == low == 1 else 'draws'} a row{asked}; {duration(shown.seconds)} of work."
+    draws = f"{count} {'draw' if high == low == 1 else 'draws'} a row{asked}; {duration(shown.seconds)} of work"
+    if not shown.dates:
+        return f"{draws}."
+    versions = f" with Partita {', '.join(shown.versions)}" if shown.versions else ""
+    return f"{draws}; measured {' to '.join(shown.dates)}{versions}."
 
 
 def duration(seconds: float) -> str:
@@ -168,8 +173,8 @@ def _p(value: float) -> str:
 
 
 def finding_text(finding: Finding) -> str:
-    """A claim and whether it holds."""
-    return f"“{finding.text}” {HOLDS[finding.holds]}: {finding.figures}"
+    """A claim, its verdict and the figures behind it."""
+    return f"“{finding.text}” {finding.verdict}: {finding.figures}"
 
 
 def failures_of(papers: Sequence[ShownPaper]) -> int:
@@ -215,18 +220,28 @@ def facts(run: ShownRun) -> list[tuple[str, str]]:
 def overview(run: ShownRun) -> TextTable:
     """Every paper in one line: what was met, what holds, what failed."""
     numbers = ("paper", "exhibits", "printed numbers met", "ours better", "ours worse", "not comparable")
-    rest = ("pairs that hold", "reversed", "open", "claims that hold", "do not", "cannot be told", "skipped", "failed")
+    rest = (
+        "pairs that hold",
+        "reversed",
+        "open",
+        "claims that hold",
+        "not contradicted",
+        "do not hold",
+        "not tested",
+        "skipped",
+        "failed",
+    )
     return TextTable("Overview", (*numbers, *rest), tuple((paper.key, *_counts(paper)) for paper in run.papers))
 
 
 def _counts(paper: ShownPaper) -> tuple[int, ...]:
     cells = [cell.verdict for shown in paper.exhibits for cell in shown.cells]
     pairs = [pair.verdict for shown in paper.exhibits for pair in shown.pairs]
-    claims = [finding.holds for shown in paper.exhibits for finding in shown.findings]
+    claims = [finding.verdict for shown in paper.exhibits for finding in shown.findings]
     skipped = {absence for shown in paper.exhibits for absence in shown.absences}
     met = tuple(cells.count(verdict) for verdict in ("within", "better", "worse", "incomparable"))
     ranks = tuple(pairs.count(verdict) for verdict in ("holds", "reversed", "open"))
-    said = tuple(claims.count(verdict) for verdict in (True, False, None))
+    said = tuple(map(claims.count, VERDICTS))
     return (len(paper.exhibits), *met, *ranks, *said, len(skipped), failures_of([paper]))
 
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Final
 
-from partita.core.records import Cell, Finding, ShownExhibit, ShownPaper, ShownRun
+from partita.core.records import Cell, ClaimVerdict, Finding, ShownExhibit, ShownPaper, ShownRun
 from partita.report.reproduction import (
-    HOLDS,
     KEY,
     by_place,
     cuts_of,
@@ -30,7 +29,7 @@ MARKS: Final = {
     "better": ("▲", "ours is better than printed"),
     "worse": ("▼", "ours is worse than printed"),
 }
-SIGNS: Final = {True: "✓", False: "✗", None: "?"}
+SIGNS: Final[dict[ClaimVerdict, str]] = {"holds": "✓", "not contradicted": "~", "does not hold": "✗", "not tested": "?"}
 
 
 def paper_html(paper: ShownPaper, run: ShownRun, pictures: Mapping[tuple[str, str], bytes]) -> str:
@@ -92,7 +91,7 @@ def _exhibit(shown: ShownExhibit, picture: bytes | None) -> Iterator[str]:
 
 
 def _claim(finding: Finding) -> str:
-    verdict = f"<span class='sign'>{SIGNS[finding.holds]}</span> <strong>{HOLDS[finding.holds]}</strong>"
+    verdict = f"<span class='sign'>{SIGNS[finding.verdict]}</span> <strong>{finding.verdict}</strong>"
     return f"{verdict}: “{escape(finding.text)}” {escape(finding.figures)}"
 
 

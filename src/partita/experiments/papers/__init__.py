@@ -53,5 +53,7 @@ def exhibit(paper: Paper, key: str) -> Exhibit:
     for found in paper.exhibits:
         if found.key == key:
             return found
+    if key in paper.drawings:
+        raise ParameterError(f"{paper.key} {key} cannot be measured: {paper.drawings[key]}; choose another exhibit")
     there = ", ".join(each.key for each in paper.exhibits)
     raise ParameterError(f"{paper.key} has no {key!r}; there are {there}")

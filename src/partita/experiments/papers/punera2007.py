@@ -30,8 +30,10 @@ from partita.experiments.verdicts import (
     Judge,
     Verdict,
     all_above,
+    decided,
     draws_of,
     mean,
+    none_below,
     not_below,
     pools,
     together,
@@ -93,17 +95,17 @@ def contrast(samples: Samples, parts: Sequence[tuple[float, Sequence[Row]]], sig
 def gain(samples: Samples, rows: Sequence[Row], first: str, second: str) -> Compared:
     """How far the second is ahead of the first: the logarithm of their ratio."""
     found = contrast(samples, [(1.0, rows)], {second: 1, first: -1})
-    return found._replace(told=f"{second} / {first} {np.exp(found.gap):.3f}")
+    return found._replace(text=f"{second} / {first} {np.exp(found.gap):.3f}")
 
 
-def of_all(find: Callable[[Samples], list[Compared]], tell: Callable[[list[Compared], int], Verdict]) -> Judge:
+def of_all(find: Callable[[Samples], list[Compared]], decide: Callable[[list[Compared], int], Verdict]) -> Judge:
     """A verdict for which every comparison must have been measured."""
 
     def found(samples: Samples) -> list[Compared]:
         pairs = find(samples)
         return pairs if np.isfinite([pair.gap for pair in pairs]).all() else []
 
-    return Judge(found, tell)
+    return Judge(found, decide)
 
 
 def ahead(rows: Sequence[Row], pairs: Sequence[tuple[str, str]]) -> Judge:
@@ -117,7 +119,7 @@ def more_when_tough(pairs: Sequence[tuple[str, str]]) -> Judge:
     def more(samples: Samples, first: str, second: str) -> Compared:
         found = contrast(samples, [(1.0, TOUGH_ROWS), (-1.0, ENSEMBLES)], {second: 1, first: -1})
         tough, every = (ratio(samples, rows, first, second) for rows in (TOUGH_ROWS, ENSEMBLES))
-        return found._replace(told=f"{second} / {first} {tough:.3f} tough, {every:.3f} all")
+        return found._replace(text=f"{second} / {first} {tough:.3f} tough, {every:.3f} all")
 
     return of_all(lambda samples: [more(samples, *pair) for pair in pairs], all_above)
 
@@ -128,23 +130,22 @@ def smcla_gains_most(samples: Samples) -> Verdict:
 
     def more(samples: Samples, hard: str, soft: str) -> Compared:
         found = contrast(samples, [(1.0, ENSEMBLES)], {"smcla": 1, "mcla": -1, soft: -1, hard: 1})
-        return found._replace(told=f"{soft} / {hard} {ratio(samples, ENSEMBLES, hard, soft):.3f}")
+        return found._replace(text=f"{soft} / {hard} {ratio(samples, ENSEMBLES, hard, soft):.3f}")
 
-    answer, told = of_all(lambda samples: [more(samples, *pair) for pair in others], all_above)(samples)
-    return answer, told if told == UNMEASURED else f"{gain(samples, ENSEMBLES, 'mcla', 'smcla').told}; {told}"
+    verdict, text = of_all(lambda samples: [more(samples, *pair) for pair in others], all_above)(samples)
+    return verdict, text if text == UNMEASURED else f"{gain(samples, ENSEMBLES, 'mcla', 'smcla').text}; {text}"
 
 
 def alike(rows: Sequence[Row]) -> Judge:
     """All three are within 6 % of each other, as in the printed table."""
 
-    def tell(pairs: list[Compared], family: int) -> Verdict:
-        told, most = "; ".join(pair.told for pair in pairs), np.log(1.06)
-        if any(abs(pair.gap) - pair.noise(LEVEL / family) > most for pair in pairs):
-            return False, told
-        return (True if all(abs(pair.gap) + pair.noise() < most for pair in pairs) else None), told
+    def decide(pairs: list[Compared], family: int) -> Verdict:
+        sides = [pair._replace(gap=np.log(1.06) - sign * pair.gap) for pair in pairs for sign in (1, -1)]
+        verdict, _ = none_below(sides, family)
+        return verdict, "; ".join(pair.text for pair in pairs)
 
     pairs = [(a, b) for a in THREE for b in THREE if a < b]
-    return of_all(lambda samples: [gain(samples, rows, *pair) for pair in pairs], tell)
+    return of_all(lambda samples: [gain(samples, rows, *pair) for pair in pairs], decide)
 
 
 def rising(rows: Sequence[Row], methods: Sequence[str]) -> Judge:
@@ -159,14 +160,14 @@ def rising(rows: Sequence[Row], methods: Sequence[str]) -> Judge:
                 found += [each._replace(row=f"{method} on {panel}") for each in ends]
         return found
 
-    def tell(pairs: list[Compared], family: int) -> Verdict:
-        falling = [pair.row for pair in pairs if pair.gap < -pair.noise(LEVEL / family)]
-        rise = [pair for pair in pairs if pair.gap > pair.noise()]
-        told = f"{len(rise)} of {len(pairs)} curves rise beyond the noise"
-        told += f"; {', '.join(falling)} fall" if falling else "; none falls"
-        return (False if falling else True if len(rise) == len(pairs) else None), told
+    def decide(pairs: list[Compared], family: int) -> Verdict:
+        falling = [pair.row for pair in pairs if pair.below(LEVEL / family)]
+        rise = sum(pair.above() for pair in pairs)
+        text = f"{rise} of {len(pairs)} curves rise beyond the noise"
+        text += f"; {', '.join(falling)} fall" if falling else "; none falls"
+        return decided(rise == len(pairs), bool(falling), all(pair.known for pair in pairs)), text
 
-    return Judge(find, tell)
+    return Judge(find, decide)
 
 
 def _table(number: int, title: str, rows: Sequence[Row], methods: Sequence[str], **told: Any) -> Exhibit:
@@ -271,7 +272,7 @@ PAPER: Final = Paper(
             cuts=(WITHOUT,),
             claims=(
                 Claim(
-                    "ITK performs appreciably better than both (here: any ratio above 1, beyond the noise)",
+                    "ITK performs appreciably better than both (here: any ratio above 1)",
                     ahead(ENSEMBLES, (("shbgf", "itk"), ("smcla", "itk"))),
                 ),
             ),
@@ -303,7 +304,7 @@ PAPER: Final = Paper(
             THREE,
             claims=(
                 Claim(
-                    "On Yeast ITK is by far the best (here: any ratio above 1, beyond the noise)",
+                    "On Yeast ITK is by far the best (here: any ratio above 1)",
                     ahead(of_set("yeast"), (("shbgf", "itk"), ("smcla", "itk"))),
                 ),
             ),
@@ -339,7 +340,7 @@ PAPER: Final = Paper(
             remarks=(NO_CURVES,),
             claims=(
                 Claim(
-                    "ITK outperforms the others over the whole range (here: nowhere below either beyond the noise)",
+                    "ITK outperforms the others over the whole range (here: nowhere below either)",
                     together(*(not_below(FIGURE_1, "itk", name) for name in ("smcla", "shbgf"))),
                 ),
             ),
@@ -375,7 +376,7 @@ PAPER: Final = Paper(
             remarks=(NO_CURVES,),
             claims=(
                 Claim(
-                    "ITK performs better than the others (here: nowhere below either beyond the noise)",
+                    "ITK performs better than the others (here: nowhere below either)",
                     together(*(not_below(FIGURE_3, "itk", name) for name in ("smcla", "shbgf"))),
                 ),
             ),
