@@ -26,7 +26,7 @@ def divided(layout: str, transport: str) -> Any:
         from partita.federated.simulate import simulate
 
         step, settings = "round" if layout == "columns" else "mixture", {"max_iter": ROUNDS, "tol": 0.0}
-        plan = Plan((), layout, "mm", CLUSTERS, settings, transport=transport, start="random")  # type: ignore[arg-type]
+        plan = Plan((), layout, "mm", CLUSTERS, settings, transport=transport, init="random")  # type: ignore[arg-type]
         ledger = simulate(data[0], plan, **{layout: SITES}).ledger
         bytes_a_site = {f"bytes {way} a site": ledger.a_message(step, way) for way in ("to", "from")}
         return Reported(wall=statistics.median(ledger.seconds[step]), quality=bytes_a_site)

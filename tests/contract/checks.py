@@ -406,7 +406,7 @@ def check_any_split_is_the_central_fit(name: str, method: Method) -> None:
     ensemble = noisy(missing=0.15, n=90)
     for layout in method.splits:
         for start in ("spectral", "random"):
-            plan = Plan((), layout, name, K, transport="float", start=start, allow_two_sites=True, seed=3)
+            plan = Plan((), layout, name, K, transport="float", init=start, allow_two_sites=True, seed=3)
             whole = simulate(ensemble, plan, **{layout: 1}).consensus
             for sites in (2, 5):
                 split = simulate(ensemble, plan, **{layout: sites}).consensus

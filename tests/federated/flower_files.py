@@ -49,7 +49,7 @@ def files(folder, trust, table, layout):
     path = folder / "coordinator.toml"
     path.write_text(
         f'sites = {json.dumps(SITES)}\nlayout = "{layout}"\nmethod = "mm"\nk = {K}\nseed = {SEED}\n'
-        f'start = "{STARTS[layout]}"\nfolder = "run"\npatience = 400\n[settings]\nmax_iter = {ROUNDS}\nrestarts = 1\n'
+        f'init = "{STARTS[layout]}"\nfolder = "run"\npatience = 400\n[settings]\nmax_iter = {ROUNDS}\nrestarts = 1\n'
     )
     return path
 

@@ -42,7 +42,7 @@ def informative(ensemble):
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_mm(parts, weights, start):
     ensemble = table(weights=weights)
-    link, _, results, _ = recorded(ensemble, Plan((), "columns", "mm", K, transport="float", start=start), parts)
+    link, _, results, _ = recorded(ensemble, Plan((), "columns", "mm", K, transport="float", init=start), parts)
     whole, known = informative(ensemble)
     run = mm.one_run(whole, mm.Params(), mixture.softened(whole, start_of(link)[known], K))
     shares, _ = mixture.memberships(run.state.params, whole)
@@ -94,7 +94,7 @@ def test_masked_and_fixed_agree_bit_for_bit_and_float_nearly(method):
 
 def test_restarts_keep_the_best_run():
     ensemble = table(n=200, r=9, k=5, noise=0.6, seed=2)
-    plan = {"transport": "float", "start": "random", "seed": 4}
+    plan = {"transport": "float", "init": "random", "seed": 4}
     link, _, _, _ = recorded(ensemble, Plan((), "columns", "mm", 5, settings={"restarts": 6}, **plan), 3)
     whole, known = informative(ensemble)
     firsts = [f for s, _, f in link.kept if s == "round" and f["s0"].arrays["values"].shape[1] == 1]
@@ -232,7 +232,7 @@ def test_the_paper_gives_the_same_fit_as_sums():
 
 def test_bytes_are_four_for_each_object_and_cluster():
     n = 5000
-    plan = Plan((), "columns", "mm", K, start="random", settings={"max_iter": 30, "tol": 0.0})
+    plan = Plan((), "columns", "mm", K, init="random", settings={"max_iter": 30, "tol": 0.0})
     found = simulate(table(n=n), plan, columns=3)
     for way in ("to", "from"):
         assert abs(found.ledger.a_message("round", way) / (4 * n * K) - 1) < 0.01
@@ -240,7 +240,7 @@ def test_bytes_are_four_for_each_object_and_cluster():
 
 def test_time_of_sites_side_by_side():
     """Every site of every ask, and less processor time than one site after the other took."""
-    plan = Plan((), "columns", "bce-vb", K, start="random", transport="float", settings={"max_iter": 5, "tol": 0.0})
+    plan = Plan((), "columns", "bce-vb", K, init="random", transport="float", settings={"max_iter": 5, "tol": 0.0})
     with thread_limit(1):
         busy = time.thread_time()
         ledger = simulate(table(), plan, columns=6).ledger
@@ -279,7 +279,7 @@ def test_two_sites_are_refused_with_the_reason():
         ({"method": "qmi"}, "qmi cannot be divided by columns"),
         ({"k": None}, "needs one number of clusters"),
         ({"settings": {"max_inner": 5}, "method": "bce-vb"}, "max_inner stays 1"),
-        ({"settings": {"start": "random"}}, "start is not a setting of mm"),
+        ({"settings": {"init": "random"}}, "init is not a setting of mm"),
         ({"protocol": "paper"}, "protocol=paper is for bce-vb"),
         ({"protocol": "sequential"}, "protocol=sequential is for"),
         ({"rho": 1.0}, "rho=1 needs layout=rows"),

@@ -220,7 +220,7 @@ def test_what_a_site_would_not_heed_is_refused(tmp_path, layout, more, tables, m
     [
         ("rows", {"objects": "any"}, "objects=any needs layout=columns"),
         ("rows", {"word": 64}, "word=64 needs layout=columns"),
-        ("columns", {"protocol": "paper", "method": "bce-vb", "start": "random"}, "protocol=paper has one start"),
+        ("columns", {"protocol": "paper", "method": "bce-vb", "init": "random"}, "protocol=paper has one start"),
         (
             "columns",
             {"protocol": "paper", "method": "bce-vb", "settings": {"restarts": 5}},

@@ -40,7 +40,7 @@ def simulate(
     ] = "masked",
     bits: Annotated[int, typer.Option("--bits", help="Bits of fraction in sums, with --layout columns.")] = 16,
     word: Annotated[int, typer.Option("--word", help="Bits per number in sums, 32 or 64, with --layout columns.")] = 32,
-    start: Annotated[str, typer.Option("--start", help="Initialization: spectral or random.")] = "spectral",
+    start: Annotated[str, typer.Option("--init", help="Initialization: spectral or random.")] = "spectral",
     suppress: Annotated[
         float, typer.Option("--suppress", help="Send counts below this number as 0, with --layout rows.")
     ] = 0.0,

@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from partita.core.counting import assigned, label_columns
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.threads import map_chunks
-from partita.core.types import FloatArray, IntArray, sealed
+from partita.core.types import BoolArray, FloatArray, IntArray, sealed
 from partita.kernels.dirichlet import infer_memberships, infer_rows
 
 ROWS: Final = 1 << 11
@@ -47,6 +47,8 @@ class Inner(NamedTuple):
 
 
 SETTLE: Final = Inner(1e-10, 1000)
+MARGIN: Final = 1e-7
+"""Bounds of an object that differ by less, relative to 1 plus their size, are equal."""
 
 
 def infer(params: Bce, rows: AnyEnsemble, weights: FloatArray, inner: Inner = SETTLE) -> tuple[FloatArray, FloatArray]:
@@ -62,9 +64,17 @@ def infer(params: Bce, rows: AnyEnsemble, weights: FloatArray, inner: Inner = SE
     likeliest, _ = assigned(rows, scores, np.zeros(len(params.alpha)))
     other, others = leaning_gamma(rows, weights, params.alpha, likeliest), np.empty(len(rows))
     expect(params, rows, weights, other, others, inner)
-    better = others > bounds
+    better = clearly_better(others, bounds)
     gamma[better], bounds[better] = other[better], others[better]
     return gamma, bounds
+
+
+def clearly_better(bounds: FloatArray, others: FloatArray) -> BoolArray:
+    """Return where `bounds` exceed `others` by more than the rounding of sums, also of sums in fixed point.
+
+    Two starts often end at the same point. Without a margin rounding would choose between them.
+    """
+    return np.asarray(bounds > others + MARGIN * (1 + np.abs(others)))
 
 
 def expect(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from partita import io
 from partita.core.checks import ALL
@@ -95,12 +95,19 @@ def consensus_of(found: SiteResult, fingerprint: str) -> Consensus:
     notes = usual_notes(found.labels, None, found.confidence)
     if omitted := privacy.why_no_confidence(terms):
         notes += (omitted,)
+    if found.converged is False and not terms.rho:
+        notes += (f"not converged after {len(found.trace)} iterations; raise max_iter",)
+    detail: dict[str, Any] = {"run": terms.run, "sites": terms.sites}
+    if found.trace:
+        detail["objective"] = found.trace[-1]
     return Consensus(
         found.labels,
         membership=found.membership,
         confidence=found.confidence,
         k_asked=terms.k,
-        detail=FrozenDict({"run": terms.run, "sites": terms.sites}),
+        trace=found.trace,
+        converged=found.converged,
+        detail=FrozenDict(detail),
         notes=notes,
         model=found.model,
         recipe=recipe,

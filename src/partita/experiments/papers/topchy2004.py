@@ -32,7 +32,7 @@ from partita.metrics import misassignment
 
 DATA: Final = {"2-spirals": "two_spirals", "half-rings": "halfrings", "iris": "iris"}
 """The paper's names and ours."""
-RESTARTS: Final[dict[str, Any]] = {"start": "random", "restarts": 3}
+RESTARTS: Final[dict[str, Any]] = {"init": "random", "restarts": 3}
 """§5.2: the best of three runs from random starts."""
 METHODS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "mm": ("mm", RESTARTS),
@@ -82,7 +82,7 @@ def example() -> Ensemble:
 
 def example_trial(trial: Trial) -> Mapping[str, float]:
     """Table 1: memberships of one point where the likelihood is highest; component 1 is that of y1."""
-    result = fitted(example(), "mm", 2, trial.rng, start="random", restarts=30)
+    result = fitted(example(), "mm", 2, trial.rng, init="random", restarts=30)
     assert result.membership is not None
     point = int(trial.row.name.removeprefix("y")) - 1
     shares = result.membership[:, np.argsort(-result.membership[0])]
