@@ -69,7 +69,7 @@ def test_unknown_parameters():
         partita.consensus(TABLE, "qmi", 2, restart=3)
     with pytest.raises(ParameterError, match="restarts=0 is out of range"):
         partita.consensus(TABLE, "qmi", 2, restarts=0)
-    with pytest.raises(ParameterError, match=r"init='far' is not allowed; give spectral \| kmeans"):
+    with pytest.raises(ParameterError, match=r"init='far' is not allowed; give spectral \| transfer-cut \| kmeans"):
         partita.consensus(TABLE, "qmi", 2, init="far")
 
 

@@ -385,7 +385,7 @@ def _moved(
 
 
 def bce_place(site: Columns, kept: Kept, notes: Notes) -> Did:
-    """After the runs: send scores, of which the sum gives each object's most probable cluster (`core.dirichlet.infer`)."""
+    """After the runs: send scores, whose sum gives each object's most probable cluster (`core.dirichlet.infer`)."""
     scaled = kept["best_log_probs"] * label_weights(site, kept)
     floor = -np.inf if site.terms.transport == "float" else -_room(site.terms)
     scores, _ = _lowered_scores(site, scaled, floor)

@@ -47,7 +47,8 @@ def paper_step(site: Columns, phi: FloatArray) -> tuple[dict[str, NDArray[Any]],
     places = part.labels.T + part.offsets[:-1, None]
     known = part.labels.T != MISSING
     shown = log_probs[np.where(known, places, 0)] * known[:, :, None]
-    return {"log_probs": shown}, {"log_probs": log_probs}
+    prior = terms.params["smoothing"] * float(log_probs.sum())
+    return {"log_probs": shown, "prior": np.array([prior])}, {"log_probs": log_probs}
 
 
 def paper_close(site: Columns, kept: Kept, asked: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

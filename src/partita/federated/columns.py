@@ -80,11 +80,12 @@ def paper_rounds(hub: Hub) -> tuple[Arrays, Runs[Server]]:
         return Server(alpha + phi.sum(axis=0), alpha, np.empty(0), np.empty(0), alpha, phi)
 
     def step(state: Server) -> tuple[Server, float]:
-        alpha, log_probs = state.next_alpha, exchange(hub, table, state.next_phi)
+        alpha = state.next_alpha
+        log_probs, prior = exchange(hub, table, state.next_phi)
         before, gamma = settle(table.known, log_probs, alpha, state.gamma, inner)
         phi, masses = shared_out(table.known, log_probs, before)
         bounds = masses.sum(axis=0) + _rest(before, gamma, alpha)
-        bound = float(bounds[table.objects].sum())
+        bound = float(bounds[table.objects].sum()) + prior
         after = alpha
         if params["learn_alpha"]:
             expected = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
@@ -132,12 +133,12 @@ def transfer_cut(hub: Hub, table: Table) -> FloatArray:
     return subspace_iteration(spread, table.marks, degree, np.ones(len(degree)))
 
 
-def exchange(hub: Hub, table: Table, phi: FloatArray) -> FloatArray:
-    """Give each site the phi of its own clusterings; return (r, n, k) the log beta of every label."""
+def exchange(hub: Hub, table: Table, phi: FloatArray) -> tuple[FloatArray, float]:
+    """Give each site the phi of its own clusterings; return (r, n, k) log beta of all labels, and the log prior."""
     pieces = np.split(phi, np.cumsum(table.widths)[:-1])
     sites = zip(hub.terms.sites, pieces, strict=True)
-    found = [hub.gather("paper", {"phi": piece}, (site,))[site]["log_probs"] for site, piece in sites]
-    return np.concatenate(found)
+    found = [hub.gather("paper", {"phi": piece}, (site,))[site] for site, piece in sites]
+    return np.concatenate([part["log_probs"] for part in found]), sum(float(part["prior"][0]) for part in found)
 
 
 def shared_out(known: FloatArray, log_probs: FloatArray, gamma: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -100,7 +100,7 @@ class SiteConfig:
     state: Path = Path("partita-site")
     output: Path | None = None
     model: Path | None = None
-    """File for the fitted model, which predicts new objects (`partita predict`); by columns from this site's clusterings."""
+    """File for the fitted model (`partita predict`); by columns it predicts from this site's clusterings."""
     randomise: float | None = setting(None, "epsilon of randomised response, each label", low=1e-6, high=50)
     patience: float = setting(300.0, "seconds to wait for the coordinator", low=0.1, high=30 * DAY)
     largest: int = setting(512, "largest message in MiB", low=1, high=2047)

@@ -100,9 +100,8 @@ def check_plan(plan: Plan) -> None:
     if plan.k is not None and (isinstance(plan.k, bool) or not isinstance(plan.k, (int, np.integer)) or plan.k < 1):
         raise ParameterError(f"k={plan.k!r} is not a whole number >= 1; give how many clusters you want")
     if plan.init not in (None, *INITS[plan.layout]):
-        raise ParameterError(
-            f"init={plan.init!r} is not available with layout={plan.layout}; give one of {', '.join(INITS[plan.layout])}"
-        )
+        known = ", ".join(INITS[plan.layout])
+        raise ParameterError(f"init={plan.init!r} is not available with layout={plan.layout}; give one of {known}")
     if plan.transport not in ("masked", "fixed", "float"):
         raise ParameterError(f"transport={plan.transport!r} is not known; give masked, fixed or float")
     if plan.word not in BITS or not isinstance(bits_of(plan), int) or not 1 <= bits_of(plan) <= plan.word // 2 + 8:
@@ -296,9 +295,7 @@ def _columns(hub: Hub, notes: list[str]) -> Outcome:
         asked, runs = paper_rounds(hub)
         close(hub, asked)
         told = runs.told()
-        return Outcome(
-            hub.terms, hub.round + 1, told["trace"], told["converged"], None, (*notes, *told["notes"])
-        )
+        return Outcome(hub.terms, hub.round + 1, told["trace"], told["converged"], None, (*notes, *told["notes"]))
     close(hub, relay_rounds(hub))
     return Outcome(hub.terms, hub.round + 1, (), None, None, tuple(notes))
 

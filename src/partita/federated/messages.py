@@ -101,7 +101,10 @@ STEPS: Final[Mapping[str, Step]] = {
         {"known": Spec("int", ("c", "n")), "weights": Spec("float", ("c",)), "marks": Spec("float", ("n", "k"))},
     ),
     "spread": Step({"basis": Spec("float", ("n", "k"))}, {"values": Spec("float", ("n", "k"))}),
-    "paper": Step({"phi": Spec("float", ("c", "n", "k"))}, {"log_probs": Spec("float", ("c", "n", "k"))}),
+    "paper": Step(
+        {"phi": Spec("float", ("c", "n", "k"))},
+        {"log_probs": Spec("float", ("c", "n", "k")), "prior": Spec("float", ("one",))},
+    ),
 }
 """Every step of every protocol."""
 

@@ -22,6 +22,8 @@ from partita.federated.site import SiteResult
 from partita.federated.state import State
 from partita.federated.store import secret_seed
 from partita.federated.trust import read_pem
+from partita.io.source import naming
+from partita.io.writing import check_place
 
 R = TypeVar("R")
 
@@ -126,8 +128,29 @@ def put_result(config: SiteConfig, local: Local, hooks: Hooks, found: SiteResult
 
 
 def write_result(found: SiteResult, fingerprint: str, path: str | Path, ids: str | None) -> None:
-    """A site's result as a file, as `partita run` would write it; `-` is standard output."""
-    io.write(consensus_of(found, fingerprint), path, id_name=ids or "id")
+    """Write a site's result as `partita run` does; `-` is standard output.
+
+    A file that ends in .partita holds the whole result with the model, for `partita.load`.
+    """
+    result = consensus_of(found, fingerprint)
+    if is_whole(path):
+        result.save(path)
+    else:
+        io.write(result, path, id_name=ids or "id")
+
+
+def is_whole(path: str | Path) -> bool:
+    """Return True if a path names a file of a whole result."""
+    return Path(path).suffix == ".partita"
+
+
+def check_output(path: str | Path) -> None:
+    """Raise if a result cannot be written to the path."""
+    if is_whole(path):
+        with naming(path):
+            check_place(Path(path))
+    else:
+        io.check_writable(path)
 
 
 def check_own(config: SiteConfig, local: Local, state: State) -> None:

@@ -63,7 +63,12 @@ def agreeable(plan: Plan, hello: Hello) -> None:
 def _check_same(plan: Plan, kept: Terms, log: RunLog) -> None:
     """Refuse to go on with a run on other terms than the configuration's."""
     asked = {name: getattr(plan, name) for name in (*SAME, *SAME_TOO)}
-    asked |= {"bits": bits_of(plan), "init": init_of(plan), "sites": plan.sites, "version": __version__} | method_settings(plan)
+    asked |= {
+        "bits": bits_of(plan),
+        "init": init_of(plan),
+        "sites": plan.sites,
+        "version": __version__,
+    } | method_settings(plan)
     held = {name: getattr(kept, name) for name in (*SAME, *SAME_TOO, "sites", "version")} | dict(kept.params)
     weights = {name: plan.weights.get(name, 1.0) for name in kept.names}
     asked |= {f"weights.{name}": weight for name, weight in weights.items()}

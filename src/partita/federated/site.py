@@ -331,8 +331,8 @@ def result(local: Local, state: State) -> SiteResult:
     if state.terms.layout == "rows":
         held = held_rows(local, state.terms)
         found = at_rows.told(held, state.terms, state.arrays)
-        trace = state.arrays.get("trace", np.empty(0))
-        return SiteResult(*found, local.table.ids, state.terms, tuple(trace.tolist()), state.notes.get("converged"))
+        objectives = tuple(state.arrays.get("trace", np.empty(0)).tolist())
+        return SiteResult(*found, local.table.ids, state.terms, objectives, state.notes.get("converged"))
     labels, membership, model = at_columns.told(held_columns(local, state), state.arrays, len(local.table))
     trace = tuple(state.notes["best trace"])
     return SiteResult(labels, membership, None, model, local.table.ids, state.terms, trace, state.notes["converged"])

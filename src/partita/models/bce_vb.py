@@ -27,7 +27,9 @@ from partita.starts import Start
 class Params:
     """Settings of BCE-VB."""
 
-    init: Start = setting("spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the highest bound wins", low=1)
     alpha: float = setting(
         1.0,

@@ -28,7 +28,9 @@ from partita.starts import Start
 class Params:
     """Settings of ITK."""
 
-    init: Start = setting("spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the smallest divergence wins", low=1)
     smoothing: float = setting(
         0.0,

@@ -35,7 +35,9 @@ from partita.starts import Start
 class Params:
     """Settings of MM."""
 
-    init: Start = setting("spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the highest objective wins", low=1)
     smoothing: float = setting(
         0.0, "imaginary objects with each label in each component (0: none, the paper's)", low=0, high=1e6

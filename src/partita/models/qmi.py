@@ -24,7 +24,9 @@ from partita.starts import Start
 class Params:
     """Settings of QMI."""
 
-    init: Start = setting("spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the smallest objective wins", low=1)
     max_iter: int = setting(300, "most iterations of one run", low=1)
 

@@ -25,4 +25,13 @@ STARTS: Final[dict[str, Callable[[Any, int, Generator], IntArray]]] = {
 DISTRIBUTED: Final = frozenset({"transfer-cut"})
 """Initializations that sites use too: they take memberships as they are, and all rows instead of a sample."""
 
-__all__ = ["DISTRIBUTED", "STARTS", "Start", "base_start", "plusplus_start", "random_start", "spectral_start", "transfer_cut_start"]
+__all__ = [
+    "DISTRIBUTED",
+    "STARTS",
+    "Start",
+    "base_start",
+    "plusplus_start",
+    "random_start",
+    "spectral_start",
+    "transfer_cut_start",
+]

@@ -65,7 +65,7 @@ class Basis:
 def transfer_cut_start(ensemble: AnyEnsemble, k: int, rng: Generator) -> IntArray:
     """Return (n,) labels of the initialization that sites with parts of the clusterings use."""
     if k == 1:
-        return np.zeros(len(ensemble), np.int64)
+        return np.zeros(len(ensemble), np.int32)
     weights = unit_weights(ensemble)
     degree, marks = known_weight(ensemble, weights), row_marks(ensemble, weights, k)
     spread = partial(spread_basis, ensemble, weights)
@@ -174,6 +174,6 @@ def cut_labels(embedded: FloatArray, marks: FloatArray, counts: FloatArray, k: i
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     rows = place[inverse]
-    masses = np.bincount(rows, weights=counts, minlength=len(first))
+    masses = np.bincount(rows, weights=counts, minlength=len(first)).astype(np.float64)
     labels = weighted_kmeans(np.ascontiguousarray(points[first[order]]), masses, k, rng, RESTARTS)
-    return np.asarray(labels[rows], np.int64)
+    return np.asarray(labels[rows])
