@@ -17,7 +17,7 @@ from partita import Ensemble, SoftEnsemble
 from partita.core import threads
 from partita.core.errors import MethodError, ParameterError
 from partita.core.method import Method
-from partita.federated.coordinate import Plan
+from partita.federated.coordinate import INITS, Plan
 from partita.federated.simulate import simulate
 from partita.metrics import anmi
 from tests.samples import noisy, noisy_labels, noisy_soft, same_partition
@@ -405,7 +405,7 @@ def check_any_split_is_the_central_fit(name: str, method: Method) -> None:
     """Rows, or columns, that lie at several sites lead to what they lead to at one."""
     ensemble = noisy(missing=0.15, n=90)
     for layout in method.splits:
-        for start in ("spectral", "random"):
+        for start in INITS[layout]:
             plan = Plan((), layout, name, K, transport="float", init=start, allow_two_sites=True, seed=3)
             whole = simulate(ensemble, plan, **{layout: 1}).consensus
             for sites in (2, 5):
