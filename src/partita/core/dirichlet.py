@@ -74,7 +74,8 @@ def clearly_better(bounds: FloatArray, others: FloatArray) -> BoolArray:
 
     Two starts often end at the same point. Without a margin rounding would choose between them.
     """
-    return np.asarray(bounds > others + MARGIN * (1 + np.abs(others)))
+    size = np.abs(np.where(np.isfinite(others), others, 0.0))  # a bound is -inf where no cluster gives a label
+    return np.asarray(bounds > others + MARGIN * (1 + size))
 
 
 def expect(
