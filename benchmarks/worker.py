@@ -47,7 +47,7 @@ OWN: dict[str, Solver] = {
     "partita": ours(),
     "partita search": representative,
     "partita, cut": ours(objective="cut"),
-    "partita, one chain": ours(chains=1, burn_in=96, draws=4, start="random"),
+    "partita, one chain": ours(chains=1, burn_in=96, draws=4, init="random"),
     "SciPy product + pymetis": recipe("graph", "plain_mcla"),
     "NumPy/SciPy transfer cut": recipe("graph", "plain_lwgp"),
     "SciPy average linkage": recipe("graph", "scipy_linkage"),

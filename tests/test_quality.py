@@ -57,7 +57,7 @@ def test_the_default_start_beats_random_ones():
         ensemble = each.ensemble.columns(rng.permutation(100)[:10])
         ours, random = (
             partita.consensus(ensemble, "mm", each.k, **start).detail["log likelihood"]
-            for start in ({}, {"start": "random", "restarts": 20})
+            for start in ({}, {"init": "random", "restarts": 20})
         )
         better += ours > random
     assert better >= len(POOLS) - 2 == 11

@@ -122,8 +122,8 @@ def test_reason_names_the_runner_up():
 
 def test_the_consensus_is_that_of_consensus():
     ensemble = noisy(n=80, r=5, k=3, missing=0.2, seed=3)
-    chosen = select_k(ensemble, [2, 3], seed=5, restarts=2, start="random")
-    same = partita.consensus(ensemble, "mm", chosen.k, seed=5, restarts=2, start="random")
+    chosen = select_k(ensemble, [2, 3], seed=5, restarts=2, init="random")
+    same = partita.consensus(ensemble, "mm", chosen.k, seed=5, restarts=2, init="random")
     assert np.array_equal(chosen.consensus.labels, same.labels) and chosen.consensus.recipe == same.recipe
     assert np.array_equal(chosen.consensus.membership, same.membership, equal_nan=True)
 

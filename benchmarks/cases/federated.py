@@ -26,7 +26,7 @@ def divided(layout: str, transport: str) -> Any:
         from partita.federated.simulate import simulate
 
         step, settings = "round" if layout == "columns" else "mixture", {"max_iter": ROUNDS, "tol": 0.0}
-        plan = Plan((), layout, "mm", CLUSTERS, settings, transport=transport, start="random")  # type: ignore[arg-type]
+        plan = Plan((), layout, "mm", CLUSTERS, settings, transport=transport, init="random")  # type: ignore[arg-type]
         ledger = simulate(data[0], plan, **{layout: SITES}).ledger
         bytes_a_site = {f"bytes {way} a site": ledger.a_message(step, way) for way in ("to", "from")}
         return Reported(wall=statistics.median(ledger.seconds[step]), quality=bytes_a_site)
@@ -52,18 +52,18 @@ def bytes_alone(layout: str) -> Any:
     """Only the traffic of a round: every site's numbers copied and added up, and the sum copied for every site."""
 
     def run(data: Any) -> Reported:
-        words = OBJECTS * CLUSTERS if layout == "columns" else 2 * CLUSTERS * CLUSTERS * COLUMNS
-        shares = [np.ones(words, np.uint32) for _ in range(SITES)]
+        words = OBJECTS * CLUSTERS if layout == "columns" else CLUSTERS * CLUSTERS * COLUMNS
+        shares = [np.ones(words, np.uint64) for _ in range(SITES)]
         seconds = []
         for _ in range(ROUNDS):
             begun = time.perf_counter()
-            total = np.zeros(words, np.uint32)
+            total = np.zeros(words, np.uint64)
             for share in shares:
                 total += share.copy()
             for _ in shares:
                 total.copy()
             seconds.append(time.perf_counter() - begun)
-        size = 4.0 * words
+        size = 8.0 * words
         return Reported(wall=statistics.median(seconds), quality={"bytes to a site": size, "bytes from a site": size})
 
     return run
@@ -71,7 +71,7 @@ def bytes_alone(layout: str) -> Any:
 
 def case(layout: str) -> Case:
     """One layout with its transports."""
-    what = "4 n k = 4 MB each way" if layout == "columns" else "independent of n"
+    what = "8 n k = 8 MB each way" if layout == "columns" else "independent of n"
     return Case(
         f"federated-{layout}",
         f"mm divided by {layout} among {SITES} sites, {OBJECTS} objects, k = {CLUSTERS}, in one process; bytes {what}",

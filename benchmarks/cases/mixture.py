@@ -210,7 +210,7 @@ CASES = [
         f"100 Gibbs sweeps in one chain {ABOUT}",
         table,
         (
-            Contestant("partita bce-gibbs", fitted("bce-gibbs", chains=1, burn_in=96, draws=4, start="random"), small),
+            Contestant("partita bce-gibbs", fitted("bce-gibbs", chains=1, burn_in=96, draws=4, init="random"), small),
             *rivals_of("bce-gibbs", CLUSTERS),
         ),
         lambda found, data: agreement(labels_of(found), data),
@@ -233,7 +233,7 @@ CASES = [
         all_pools,
         (
             Contestant("default start", likelihoods()),
-            Contestant("best of 20 random starts", likelihoods(start="random", restarts=20)),
+            Contestant("best of 20 random starts", likelihoods(init="random", restarts=20)),
         ),
         lambda result, data: result,
         repeats=0,
@@ -245,7 +245,7 @@ CASES = [
         "mm-huge",
         f"mm, 30 iterations from a random start on 10000000 x 20 labels, {CLUSTERS} clusters, {HARD:.0%} noise",
         lambda: noisy_table(10**7, k=CLUSTERS, noise=HARD),
-        (Contestant("partita mm", fitted("mm", tol=0, max_iter=30, start="random"), small),),
+        (Contestant("partita mm", fitted("mm", tol=0, max_iter=30, init="random"), small),),
         with_likelihood,
         repeats=0,
         floor=Contestant("floor: sum of the same bytes", lambda data: data[0].sum() and None),

@@ -12,7 +12,7 @@ import numpy as np
 def test_ctrl_c_writes_the_best_state_so_far(tmp_path):
     labels = np.random.default_rng(0).integers(6, size=(40_000, 12))
     np.save(tmp_path / "labels.npy", labels)
-    words = ["run", "labels.npy", "-m", "mm", "-k", "8", "--set", "start=random", "--set", "tol=0"]
+    words = ["run", "labels.npy", "-m", "mm", "-k", "8", "--set", "init=random", "--set", "tol=0"]
     words += ["--set", "max_iter=1000000", "-o", "out.json"]
     partita = [sys.executable, "-m", "partita"]
     few = [*words[:-4], "--set", "max_iter=2", "-o", "warm.json"]

@@ -18,7 +18,7 @@ from partita.core import threads
 from partita.core.consensus import placed
 from partita.core.errors import MethodError, ParameterError
 from partita.core.method import Method
-from partita.federated.coordinate import Plan
+from partita.federated.coordinate import INITS, Plan
 from partita.federated.simulate import simulate
 from partita.metrics import anmi
 from tests.samples import SHORT_CHAINS, noisy, noisy_labels, noisy_soft, same_partition
@@ -466,8 +466,8 @@ def check_any_split_is_the_central_fit(name: str, method: Method) -> None:
     """Rows, or columns, that lie at several sites lead to what they lead to at one."""
     ensemble = noisy(missing=0.15, n=90)
     for layout in method.splits:
-        for start in ("spectral", "random"):
-            plan = Plan((), layout, name, K, transport="float", start=start, allow_two_sites=True, seed=3)
+        for start in INITS[layout]:
+            plan = Plan((), layout, name, K, transport="float", init=start, allow_two_sites=True, seed=3)
             whole = simulate(ensemble, plan, **{layout: 1}).consensus
             for sites in (2, 5):
                 split = simulate(ensemble, plan, **{layout: sites}).consensus

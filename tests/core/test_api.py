@@ -69,8 +69,8 @@ def test_unknown_parameters():
         partita.consensus(TABLE, "qmi", 2, restart=3)
     with pytest.raises(ParameterError, match="restarts=0 is out of range"):
         partita.consensus(TABLE, "qmi", 2, restarts=0)
-    with pytest.raises(ParameterError, match=r"start='far' is not allowed; give spectral \| kmeans"):
-        partita.consensus(TABLE, "qmi", 2, start="far")
+    with pytest.raises(ParameterError, match=r"init='far' is not allowed; give spectral \| transfer-cut \| kmeans"):
+        partita.consensus(TABLE, "qmi", 2, init="far")
 
 
 @pytest.mark.parametrize("table", [None, 5, [], "x", [[0.5, 1], [1, 1]], {"a": [1, 2], "b": [1]}])

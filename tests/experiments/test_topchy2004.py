@@ -61,7 +61,7 @@ def test_printed_errors_are_possible(printed):
 
 
 def test_the_example_at_its_maximum(example_values, printed):
-    result = consensus(topchy2004.example(), "mm", 2, start="random", restarts=30)
+    result = consensus(topchy2004.example(), "mm", 2, init="random", restarts=30)
     assert result.detail["log likelihood"] == pytest.approx(-29.9917, abs=1e-4)
     found = [example_values[row.name]["z1"] for row in EXAMPLE_ROWS]
     assert found == pytest.approx(CONVERGED, abs=6e-4)

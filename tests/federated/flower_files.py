@@ -12,7 +12,7 @@ from partita.federated.simulate import simulate
 SITES = ("east", "north", "south")
 OBJECTS, CLUSTERINGS, K, SEED = 600, 6, 3, 5
 ROUNDS = 3
-STARTS = {"rows": "random", "columns": "spectral"}
+STARTS = {"rows": "random", "columns": "transfer-cut"}
 """In columns objects lie in another order in every run; from this start the order does not matter."""
 
 
@@ -49,7 +49,7 @@ def files(folder, trust, table, layout):
     path = folder / "coordinator.toml"
     path.write_text(
         f'sites = {json.dumps(SITES)}\nlayout = "{layout}"\nmethod = "mm"\nk = {K}\nseed = {SEED}\n'
-        f'start = "{STARTS[layout]}"\nfolder = "run"\npatience = 400\n[settings]\nmax_iter = {ROUNDS}\nrestarts = 1\n'
+        f'init = "{STARTS[layout]}"\nfolder = "run"\npatience = 400\n[settings]\nmax_iter = {ROUNDS}\nrestarts = 1\n'
     )
     return path
 
@@ -62,7 +62,7 @@ def found_labels(folder, site):
 
 def check_labels(folder, table, layout):
     """See that every site wrote what it would have got in one process."""
-    plan = Plan(SITES, layout, "mm", K, {"max_iter": ROUNDS, "restarts": 1}, seed=SEED, start=STARTS[layout])
+    plan = Plan(SITES, layout, "mm", K, {"max_iter": ROUNDS, "restarts": 1}, seed=SEED, init=STARTS[layout])
     expected = simulate(table, plan, **{layout: divided(layout)})
     for site in SITES:
         found, wanted = found_labels(folder, site), expected.sites[site].labels.tolist()

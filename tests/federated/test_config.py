@@ -18,9 +18,9 @@ k = 3
 protocol = "paper"
 transport = "float"
 bits = 20
-word = 64
+word = 32
 seed = 7
-start = "random"
+init = "random"
 objects = "any"
 allow_two_sites = true
 suppress = 5
@@ -80,7 +80,7 @@ def place(tmp_path):
 def test_a_coordinator(place):
     found = read_coordinator(place / "c.toml")
     assert found.sites == ("north", "south", "west")
-    assert (found.layout, found.method, found.k, found.word, found.suppress) == ("columns", "mm", 3, 64, 5.0)
+    assert (found.layout, found.method, found.k, found.word, found.suppress) == ("columns", "mm", 3, 32, 5.0)
     assert found.settings == {"tol": 1e-7, "restarts": 3}
     assert found.labels == {"colour": ("red", "blue", 3)} and found.weights == {"colour": 2.0}
     assert (found.folder, found.tls.certificate, found.tls.key) == (
@@ -100,7 +100,7 @@ def test_a_coordinator(place):
     )
     for field in fields(found):
         assert field.name in default or getattr(found, field.name) != getattr(bare, field.name), field.name
-    assert (bare.protocol, bare.transport, bare.bits, bare.word, bare.patience) == ("sums", "masked", 16, 32, 300)
+    assert (bare.protocol, bare.transport, bare.bits, bare.word, bare.patience) == ("sums", "masked", None, 64, 300)
 
 
 def test_a_site(place):
@@ -136,7 +136,7 @@ def test_options_may_be_parts_of_a_table(place):
         ('method = "mm"', "", "c.toml: method is missing"),
         ("k = 3", 'k = "three"', "c.toml: k='three' is not allowed; give int"),
         ("k = 3", "k = 0", "k=0 is out of range"),
-        ("word = 64", "word = 48", "word=48 is not allowed; give 32 | 64"),
+        ("word = 32", "word = 48", "word=48 is not allowed; give 32 | 64"),
         ('layout = "columns"', 'layout = "cols"', "layout='cols' is not allowed; give rows | columns"),
         ("rho = 0.5", "rho = -1", "rho=-1 is out of range"),
         ("rho = 0.5", "rho = nan", "rho=nan is not allowed"),
@@ -222,7 +222,7 @@ def test_terms_that_suit():
         (Require(layout="columns"), {}, "layout = columns"),
         (Require(transport="masked"), {"transport": "fixed"}, "transport = masked"),
         (Require(protocol="sums"), {"protocol": "paper"}, "protocol = sums"),
-        (Require(word=64), {}, "word = 64"),
+        (Require(word=32), {}, "word = 32"),
         (Require(min_sites=4), {}, "at least 4 sites"),
         (Require(sites=("a", "b")), {}, "the sites a, b"),
         (Require(suppress=6.0), {}, "suppress of at least 6"),

@@ -21,9 +21,9 @@ def signed(total, word):
 
 
 def test_scales():
-    assert scale_of("narrow", terms()) == (16, 32)
-    assert scale_of("narrow", terms(bits=20, word=64)) == (20, 64)
-    assert scale_of("wide", terms(bits=20)) == (28, 64)
+    assert scale_of("narrow", terms()) == (30, 64)
+    assert scale_of("narrow", terms(bits=20, word=32)) == (20, 32)
+    assert scale_of("wide", terms(bits=20)) == (24, 64)
     with pytest.raises(FederatedError, match="'float'"):
         scale_of("float", terms())
 

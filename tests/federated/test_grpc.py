@@ -310,22 +310,23 @@ def test_shares_of_different_shapes_are_not_added(desk):
     asking = Background(lambda: desk.ask(Ask("run1", 0, "round"), SITES))
     until_asked(desk, 0)
     for name, n in (("a", 5), ("b", 5), ("c", 6)):
-        arrays = {"values": np.zeros((n, 2), np.uint32), "scalars": np.zeros(1, np.uint64)}
+        arrays = {"values": np.zeros((n, 2), np.uint64), "scalars": np.zeros(1, np.uint64)}
         desk.handle(name, encode(Share("run1", 0, "round", name, arrays)))
     with pytest.raises(FederatedError, match=r"site c: values has shape \(6, 2\) in round 0, that of site a \(5, 2\)"):
         asking.get()
 
 
-def test_the_number_of_objects_stays_what_it_was(desk):
+def test_a_share_has_at_most_two_rows_per_object(desk):
+    """Two starts are settled for every object at the end of BCE-VB; no round has more rows."""
     desk.propose(replace(TERMS, layout="columns", transport="fixed"))
-    for place, n in ((0, 5), (1, 6)):
+    for place, n in ((0, 5), (1, 10), (2, 11)):
         asking = Background(lambda place=place: desk.ask(Ask("run1", place, "round"), ("a",)))
         until_asked(desk, place)
-        arrays = {"values": np.zeros((n, 2), np.uint32), "scalars": np.zeros(1, np.uint64)}
+        arrays = {"values": np.zeros((n, 2), np.uint64), "scalars": np.zeros(1, np.uint64)}
         reply = desk.handle("a", encode(Share("run1", place, "round", "a", arrays)))
-        if place == 0:
+        if place < 2:
             asking.get()
-    assert "site a: round 1: " in refusal(reply) and "n is 5" in refusal(reply)
+    assert "site a: round 2: " in refusal(reply) and "11 rows, where there are 5 objects" in refusal(reply)
 
 
 def test_a_flood_is_counted_but_not_told_for_ever(desk, told):

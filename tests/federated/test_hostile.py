@@ -203,7 +203,6 @@ SITE = """site = "a"\ncoordinator = "h:1"\nlayout = "{layout}"\nlabels = "x.csv"
 @pytest.mark.parametrize(
     ("layout", "more", "tables", "match"),
     [
-        ("columns", 'model = "m.npz"', "", "model is for rows"),
         ("columns", "", "[declare]\nx = [1]\n", "declare is for rows"),
         ("rows", "", "[weights]\nx = 2\n", "weights is for columns"),
     ],
@@ -219,13 +218,9 @@ def test_what_a_site_would_not_heed_is_refused(tmp_path, layout, more, tables, m
     ("layout", "more", "match"),
     [
         ("rows", {"objects": "any"}, "objects=any needs layout=columns"),
-        ("rows", {"word": 64}, "word=64 needs layout=columns"),
-        ("columns", {"protocol": "paper", "method": "bce-vb", "start": "random"}, "protocol=paper has one start"),
-        (
-            "columns",
-            {"protocol": "paper", "method": "bce-vb", "settings": {"restarts": 5}},
-            "protocol=paper has one start",
-        ),
+        ("rows", {"word": 32}, "word=32 needs layout=columns"),
+        ("rows", {"init": "transfer-cut"}, "init='transfer-cut' is not available with layout=rows"),
+        ("columns", {"init": "spectral"}, "init='spectral' is not available with layout=columns"),
         ("rows", {"settings": {"foo": 1}}, "mm: unknown parameter 'foo'"),
     ],
 )

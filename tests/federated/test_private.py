@@ -26,7 +26,7 @@ def site_of(plan, name="s1"):
 
 def noisy_plan(method="mm", **more):
     settings = {"learn_alpha": False, **NOISY} if method == "bce-vb" else NOISY
-    return Plan((), "rows", method, K, settings, transport="float", start="random", rho=2.0, **more)
+    return Plan((), "rows", method, K, settings, transport="float", init="random", rho=2.0, **more)
 
 
 def assign(terms, number=0):
@@ -37,7 +37,7 @@ def assign(terms, number=0):
 
 def test_noise_has_the_scale_that_the_budget_says():
     local, state, terms = site_of(noisy_plan())
-    bare, bare_state, bare_terms = site_of(Plan((), "rows", "mm", K, transport="float", start="random"))
+    bare, bare_state, bare_terms = site_of(Plan((), "rows", "mm", K, transport="float", init="random"))
     sigma = privacy.noise_scale(np.sqrt(1 + len(terms.names)), NOISY["max_iter"] + 1, 2.0)
     exact = answer(bare, bare_state, assign(bare_terms))[1].arrays
     draws = []
@@ -80,7 +80,7 @@ def test_bce_tells_no_expected_logarithms_under_noise():
 def test_with_much_data_noise_costs_little(method):
     ensemble = table(n=6000, r=8, noise=0.2)
     bare = simulate(ensemble, Plan((), "rows", method, K), rows=3).consensus
-    plan = Plan((), "rows", method, K, noisy_plan(method).settings, start="random", rho=2.0, seed=1)
+    plan = Plan((), "rows", method, K, noisy_plan(method).settings, init="random", rho=2.0, seed=1)
     found = simulate(ensemble, plan, rows=3).consensus
     assert found.scores["anmi"] > 0.95 * bare.scores["anmi"]
 
@@ -113,7 +113,7 @@ def test_suppression_reaches_every_count_that_is_told():
 @pytest.mark.parametrize(
     ("more", "match"),
     [
-        ({"start": "spectral"}, "start=random"),
+        ({"init": "spectral"}, "init=random"),
         ({"settings": {}}, "max_iter"),
         ({"method": "qmi"}, "method=mm or method=bce-vb"),
         ({"settings": {"max_iter": 3, "restarts": 2}}, "restarts"),
@@ -122,7 +122,7 @@ def test_suppression_reaches_every_count_that_is_told():
     ],
 )
 def test_plans_that_noise_cannot_keep_private_are_refused(more, match):
-    plan = {"sites": (), "layout": "rows", "method": "mm", "k": K, "settings": NOISY, "start": "random", "rho": 1.0}
+    plan = {"sites": (), "layout": "rows", "method": "mm", "k": K, "settings": NOISY, "init": "random", "rho": 1.0}
     with pytest.raises(ParameterError, match=match):
         simulate(table(), Plan(**{**plan, **more}), rows=3)
 

@@ -132,7 +132,7 @@ def test_masked_and_fixed_agree_bit_for_bit_and_float_nearly(method, start):
     found = {
         transport: simulate(
             ensemble,
-            Plan((), "rows", method, None if method == "nbce-vb" else K, transport=transport, start=start, seed=5),
+            Plan((), "rows", method, None if method == "nbce-vb" else K, transport=transport, init=start, seed=5),
             rows=4,
         )
         for transport in ("masked", "fixed", "float")
@@ -146,7 +146,7 @@ def test_masked_and_fixed_agree_bit_for_bit_and_float_nearly(method, start):
 def test_what_a_row_site_sends_does_not_grow_with_its_objects():
     sizes = []
     for n in (100, 1000):
-        plan = Plan((), "rows", "mm", K, seed=1, start="random", settings={"max_iter": 5, "tol": 0.0})
+        plan = Plan((), "rows", "mm", K, seed=1, init="random", settings={"max_iter": 5, "tol": 0.0})
         sizes.append(simulate(table(n=n), plan, rows=3).ledger.a_message("mixture", "from"))
     assert sizes[0] == sizes[1]
 
@@ -177,7 +177,7 @@ def test_an_emptied_cluster_gets_the_worst_fitted_row_as_in_the_central_fit():
 def test_refilling_over_sites_equals_the_central_fit():
     """k above what the start finds: clusters are empty at once."""
     ensemble = table(n=60, k=2, noise=0.05, missing=0.0)
-    plan = Plan((), "rows", "qmi", 9, transport="float", start="random", seed=2)
+    plan = Plan((), "rows", "qmi", 9, transport="float", init="random", seed=2)
     one, many = recorded(ensemble, plan, 1), recorded(ensemble, plan, 4)
     assert any(step == "farthest" for step, _, _ in many[0].kept)
     np.testing.assert_allclose(one[1].trace[-1], many[1].trace[-1], rtol=1e-9)
@@ -217,7 +217,7 @@ def test_sites_compute_the_confidence_of_the_whole_table(name, transport):
     ("layout", "terms", "reason"),
     [
         ("columns", {}, "labels of an object, which are at different sites"),
-        ("rows", {"rho": 50.0, "start": "random", "settings": {"max_iter": 5}}, "not charged to the privacy budget"),
+        ("rows", {"rho": 50.0, "init": "random", "settings": {"max_iter": 5}}, "not charged to the privacy budget"),
         ("rows", {"suppress": 3}, "small ones are suppressed"),
     ],
 )

@@ -420,7 +420,7 @@ def test_newton_from_mixed_extremes():
 
 def test_result_tells_what_it_found():
     labels, truth = noisy_labels(n=100, noise=0.3)
-    result = partita.consensus(labels, "bce-vb", 4, restarts=3, start="base", seed=1)
+    result = partita.consensus(labels, "bce-vb", 4, restarts=3, init="base", seed=1)
     assert result.detail["objective"] == max(result.detail["restart objectives"]) == result.trace[-1]
     assert len(result.detail["alpha"]) == 4 and result.detail["free parameters"] == 4 + 4 * 7 * 3
     assert result.converged and nmi(result.labels, truth) > 0.9

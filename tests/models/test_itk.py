@@ -190,7 +190,7 @@ def test_restarts_reach_the_best_of_all_partitions(seed):
         for chosen in itertools.product(range(2), repeat=7)
         if chosen[0] == 0 and any(chosen)
     )
-    result = partita.consensus(soft, "itk", 2, start="random", restarts=40)
+    result = partita.consensus(soft, "itk", 2, init="random", restarts=40)
     assert result.detail["objective"] == pytest.approx(best, abs=1e-9)
     assert slow_total(soft, result.labels, 2) == pytest.approx(best, abs=1e-9)
 
@@ -226,7 +226,7 @@ def test_the_worst_fitted_row_is_that_of_largest_divergence_per_known_clustering
 def test_soft_rows_carry_more_than_their_labels():
     """Rows that harden to the same labels are told apart by how sure they are."""
     sure, torn = [[0.98, 0.02]] * 20, [[0.52, 0.48]] * 20
-    result = partita.consensus(SoftEnsemble.from_memberships([sure + torn] * 3), "itk", 2, start="random", restarts=5)
+    result = partita.consensus(SoftEnsemble.from_memberships([sure + torn] * 3), "itk", 2, init="random", restarts=5)
     assert same_partition(result.labels, [0] * 20 + [1] * 20)
 
 

@@ -192,10 +192,10 @@ def test_smoothing_keeps_every_label_possible():
     assert min(table.min() for table in smooth.model.tables) > np.log(0.5 / 3) - 1e-6
 
 
-@pytest.mark.parametrize("start", ["spectral", "kmeans++", "base", "random"])
+@pytest.mark.parametrize("start", ["spectral", "transfer-cut", "kmeans++", "base", "random"])
 def test_every_start_leads_somewhere(start):
     labels, truth = noisy_labels(n=150, r=9, k=3, noise=0.15)
-    result = partita.consensus(labels, "mm", 3, start=start, restarts=8)
+    result = partita.consensus(labels, "mm", 3, init=start, restarts=8)
     assert same_partition(result.labels, truth)
     assert max(result.detail["restart objectives"]) == result.detail["objective"] == result.trace[-1]
 

@@ -159,7 +159,7 @@ def test_chains_from_all_starts_agree_on_clear_clusters(prior):
 @pytest.mark.parametrize("start", ["one", "spectral", "kmeans++", "base", "random"])
 def test_starts(start):
     labels, truth = noisy_labels(n=120, r=9, noise=0.1)
-    result = partita.consensus(labels, "nbce-gibbs", seed=0, start=start, **FAST)
+    result = partita.consensus(labels, "nbce-gibbs", seed=0, init=start, **FAST)
     assert partita.evaluate(result, truth=truth)["nmi"] > 0.95
 
 

@@ -111,7 +111,7 @@ def test_one_step_is_one_step_of_lloyd(seed, k):
 def test_result_trace_and_objective_belong_together(seed, k, start):
     ensemble, _ = table(seed, n=20)
     k = min(k, len(prepare(ensemble).ensemble))
-    result = partita.consensus(ensemble, "qmi", k, start=start, restarts=3, seed=seed)
+    result = partita.consensus(ensemble, "qmi", k, init=start, restarts=3, seed=seed)
     matrix = explicit(ensemble)
     objective = slow_objective(matrix, ensemble.counts, result.labels, result.k) / ensemble.weights.max()
     assert result.detail["objective"] == pytest.approx(objective, abs=1e-8) == result.trace[-1]
@@ -135,7 +135,7 @@ def rivals(seed, noise, restarts):
     for k in (2, 4, 6):
         rival = KMeans(k, n_init=10, random_state=seed).fit(matrix, sample_weight=known.counts)
         theirs = slow_objective(matrix, known.counts, rival.labels_, k)
-        ours = partita.consensus(known, "qmi", k, start="kmeans++", restarts=restarts, seed=seed)
+        ours = partita.consensus(known, "qmi", k, init="kmeans++", restarts=restarts, seed=seed)
         ratios.append(ours.detail["objective"] / theirs)
     return np.array(ratios)
 
@@ -160,7 +160,7 @@ def test_tiny_cases_reach_the_best_of_all_partitions(seed, missing):
     )
     best /= ensemble.weights.max()  # methods get weights of which the largest is 1
     for start in ("kmeans++", "random"):
-        result = partita.consensus(ensemble, "qmi", 2, restarts=60, start=start)
+        result = partita.consensus(ensemble, "qmi", 2, restarts=60, init=start)
         assert result.detail["objective"] == pytest.approx(best, abs=1e-9)
 
 
@@ -239,7 +239,7 @@ def test_as_many_clusters_as_points_cost_nothing():
 
 
 def test_max_iter_is_obeyed_and_told():
-    result = partita.consensus(noisy(n=200, noise=0.7), "qmi", 5, max_iter=1, restarts=1, start="random")
+    result = partita.consensus(noisy(n=200, noise=0.7), "qmi", 5, max_iter=1, restarts=1, init="random")
     assert len(result.trace) == 1 and result.converged is False
 
 

@@ -29,7 +29,7 @@ def test_labels_that_a_sample_lacks_are_possible_from_the_start(monkeypatch):
     labels, _ = noisy_labels(n=2000, r=9, k=4, noise=0.3)
     labels[::50, 0] = 4 + np.arange(40)
     ensemble = prepare(Ensemble.from_labels(labels, missing=-1)).ensemble
-    part = sample_of(ensemble, 4, np.random.default_rng(0))
+    part = sample_of(ensemble, "spectral", 4, np.random.default_rng(0))
     assert len(part) < len(ensemble) and any(len(np.unique(part.labels[:, j])) < 40 for j in range(9))
     counts = start_counts(ensemble, "spectral", 4, np.random.default_rng(0))
     assert counts.labels.min() > 0
@@ -40,11 +40,11 @@ def test_labels_that_a_sample_lacks_are_possible_from_the_start(monkeypatch):
 def test_a_sample_stands_for_all(monkeypatch):
     monkeypatch.setattr(restarts, "SAMPLE", 100)
     ensemble = noisy(n=1000, noise=1).with_counts(np.where(np.arange(1000) == 7, 500.0, 1.0))
-    few = sample_of(ensemble, 3, np.random.default_rng(0))
+    few = sample_of(ensemble, "spectral", 3, np.random.default_rng(0))
     assert 300 <= len(few) <= 310 and few.counts.max() >= 500
     assert few.counts.sum() == pytest.approx(1499)
     assert len(few.distinct.first) == len(few)
-    assert sample_of(noisy(n=600), 3, np.random.default_rng(0)).multiplicity is None
+    assert sample_of(noisy(n=600), "spectral", 3, np.random.default_rng(0)).multiplicity is None
 
 
 @pytest.mark.parametrize("highest", [True, False])

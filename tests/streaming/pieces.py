@@ -16,8 +16,8 @@ def chosen_of(piece, state):
     return None if state is None else state.get("chosen")
 
 
-def wanted(method, start="spectral", k=3, **settings):
-    return Wanted(method, None if method == "nbce-vb" else k, settings, seed=5, start=start)
+def wanted(method, init="spectral", k=3, **settings):
+    return Wanted(method, None if method == "nbce-vb" else k, settings, seed=5, init=init)
 
 
 def under(ensemble, asked):

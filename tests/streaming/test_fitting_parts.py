@@ -65,7 +65,7 @@ def test_it_is_the_fit_of_sites_that_hold_the_parts(serial, method):
     """Up to eight shares are added in the order of the sites: every bit agrees."""
     cut = [*CUTS["seventeen"][:4], np.concatenate(CUTS["seventeen"][4:])]
     k = None if method == "nbce-vb" else 3
-    plan = Plan((), "rows", method, k, transport="float", seed=5, start="random")
+    plan = Plan((), "rows", method, k, transport="float", seed=5, init="random")
     outcome = simulate(table(n=N, weights=WEIGHTS), plan, rows=cut).outcome
     ensemble = coded(table(n=N, weights=WEIGHTS), outcome.terms, "all")
     found = fitted(serial, ensemble, cut, wanted(method, "random"))
@@ -198,8 +198,8 @@ class Weighing(Noting):
         ({"k": 0}, ParameterError, "whole number >= 1"),
         ({"k": True}, ParameterError, "whole number >= 1"),
         ({"k": 2.0}, ParameterError, "whole number >= 1"),
-        ({"start": "kmeans"}, ParameterError, "give spectral or random"),
-        ({"settings": {"start": "random"}}, ParameterError, "beside the method's settings"),
+        ({"init": "kmeans"}, ParameterError, "give spectral or random"),
+        ({"settings": {"init": "random"}}, ParameterError, "beside the method's settings"),
         ({"settings": {"stable": 3}}, ParameterError, "leave stable at 0"),
         ({"settings": {"smothing": 3}}, ParameterError, "did you mean 'smoothing'"),
     ],

@@ -119,7 +119,10 @@ def site(
     id_column: options.IdColumn = None,
     missing: options.Missing = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Where the result goes (csv, tsv, parquet, json); - is stdout.")
+        str | None,
+        typer.Option(
+            "--output", "-o", help="Output file (csv, tsv, parquet, json; partita: with the model); - is stdout."
+        ),
     ] = None,
     state: Annotated[
         str | None, typer.Option("--state", metavar="FOLDER", help="What it remembers of a run, secrets among it.")
@@ -140,11 +143,11 @@ def site(
     Only sums leave the site, under the terms that [require] in its configuration accepts. Started again after
     whatever happened, it goes on where it stood.
     """
-    from partita import io
     from partita.federated.config import read_site
+    from partita.federated.partaking import check_output
 
     if output is not None and output != "-":
-        io.check_writable(output)
+        check_output(output)
     given = {
         "site": name,
         "coordinator": coordinator,

@@ -38,9 +38,17 @@ def simulate(
         str,
         typer.Option("--transport", help="masked: only sums are visible; fixed: unmasked integers; float: unmasked."),
     ] = "masked",
-    bits: Annotated[int, typer.Option("--bits", help="Bits of fraction in sums, with --layout columns.")] = 16,
-    word: Annotated[int, typer.Option("--word", help="Bits per number in sums, 32 or 64, with --layout columns.")] = 32,
-    start: Annotated[str, typer.Option("--start", help="Initialization: spectral or random.")] = "spectral",
+    bits: Annotated[
+        int | None,
+        typer.Option("--bits", help="Bits of fraction in sums, with --layout columns; default: 30, with --word 32 16."),
+    ] = None,
+    word: Annotated[int, typer.Option("--word", help="Bits per number in sums, 32 or 64, with --layout columns.")] = 64,
+    init: Annotated[
+        str | None,
+        typer.Option(
+            "--init", help="Initialization: spectral (rows) or transfer-cut (columns), the default, or random."
+        ),
+    ] = None,
     suppress: Annotated[
         float, typer.Option("--suppress", help="Send counts below this number as 0, with --layout rows.")
     ] = 0.0,
@@ -92,7 +100,7 @@ def simulate(
     )
     if layout not in ("rows", "columns"):
         raise ParameterError(f"--layout {layout}: expected rows or columns")
-    given = (options.settings(setting), protocol, transport, bits, word, seed, start)
+    given = (options.settings(setting), protocol, transport, bits, word, seed, init)
     rest = ("common", allow_two_sites, suppress, rho, delta)
     plan = Plan((), layout, method, k, *given, *rest)  # type: ignore[arg-type]  # words that check_plan looks at
     with _naming_options(), options.working(threads, quiet):

@@ -56,6 +56,8 @@ class Inner(NamedTuple):
 
 
 SETTLE: Final = Inner(1e-10, 1000)
+MARGIN: Final = 1e-7
+"""Bounds of an object that differ by less, relative to 1 plus their size, are equal."""
 
 
 def infer(params: Bce, rows: AnyEnsemble, weights: FloatArray, inner: Inner = SETTLE) -> tuple[FloatArray, FloatArray]:
@@ -71,7 +73,7 @@ def infer(params: Bce, rows: AnyEnsemble, weights: FloatArray, inner: Inner = SE
     likeliest, _ = assigned(rows, scores, np.zeros(len(params.alpha)))
     other, others = leaning_gamma(rows, weights, params.alpha, likeliest), np.empty(len(rows))
     expect(params, rows, weights, other, others, inner)
-    better = others > bounds
+    better = clearly_better(others, bounds)
     gamma[better], bounds[better] = other[better], others[better]
     return gamma, bounds
 
@@ -150,6 +152,15 @@ def _exact_chunk(
     out += np.where(some, tops, 0.0).sum(axis=1)
     out[(some & (tops <= IMPOSSIBLE)).any(axis=1)] = -np.inf
     logs[start:stop] = out
+
+
+def clearly_better(bounds: FloatArray, others: FloatArray) -> BoolArray:
+    """Return where `bounds` exceed `others` by more than the rounding of sums, also of sums in fixed point.
+
+    Two starts often end at the same point. Without a margin rounding would choose between them.
+    """
+    size = np.abs(np.where(np.isfinite(others), others, 0.0))  # a bound is -inf where no cluster gives a label
+    return np.asarray(bounds > others + MARGIN * (1 + size))
 
 
 def expect(

@@ -151,4 +151,18 @@ def aligned(table: AnyEnsemble, order: IntArray) -> AnyEnsemble:
     if not len(tells):
         raise FederatedError("none of its clusterings says anything of the objects agreed on; leave the site out")
     found: AnyEnsemble = part if len(tells) == len(part.names) else part.columns(tells)
-    return found
+    return with_occurring_labels(found) if isinstance(found, Ensemble) else found
+
+
+def with_occurring_labels(part: Ensemble) -> Ensemble:
+    """Return the same clusterings without labels that no object has."""
+    picks = [np.unique(column[column != MISSING]) for column in part.labels.T]
+    if all(len(pick) == size for pick, size in zip(picks, part.sizes, strict=True)):
+        return part
+    labels = part.labels.copy()
+    for column, pick, size in zip(labels.T, picks, part.sizes, strict=True):
+        codes = np.full(size + 1, MISSING, labels.dtype)  # the last one serves MISSING
+        codes[pick] = np.arange(len(pick))
+        column[:] = codes[column]
+    classes = tuple(tuple(all_[code] for code in pick) for all_, pick in zip(part.classes, picks, strict=True))
+    return replace(part, labels=frozen(labels), sizes=tuple(map(len, classes)), classes=classes)

@@ -239,7 +239,7 @@ def placed(held: Held, terms: Terms, asked: Arrays) -> dict[str, NDArray[Any] | 
     labels, membership = assignment(held.part, terms, bias, tables)
     kept |= {"labels": labels.astype(np.int64)} if membership is None else {"membership": membership}
     model = {"model_bias": bias, "model_tables": tables}
-    names = ("model_bias", "model_tables", "shares", "counts")
+    names = ("model_bias", "model_tables", "shares", "counts", "trace")
     return kept | model | {name: asked[name] for name in names if name in asked}
 
 

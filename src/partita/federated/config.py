@@ -42,7 +42,7 @@ class Require:
     """Say so to accept one that shows more."""
     transport: Transport | None = "masked"
     """Say so to accept sums that the coordinator can read."""
-    start: str | None = None
+    init: str | None = None
     seed: int | None = None
     objects: Literal["common", "any"] | None = None
     sites: tuple[str, ...] | None = None
@@ -67,10 +67,10 @@ class CoordinatorConfig:
     settings: FrozenDict = field(default_factory=FrozenDict)
     protocol: Protocol = "sums"
     transport: Transport = "masked"
-    bits: int = setting(16, "bits of fraction", low=4, high=40)
-    word: Literal[32, 64] = 32
+    bits: int | None = setting(None, "bits of fraction", low=4, high=40)
+    word: Literal[32, 64] = 64
     seed: int = setting(0, "seed of every random choice", low=0, high=2**63 - 1)
-    start: str = "spectral"
+    init: str | None = None
     objects: Literal["common", "any"] = "common"
     allow_two_sites: bool = False
     suppress: float = setting(0.0, "counts below this are sent as 0", low=0)
@@ -100,7 +100,7 @@ class SiteConfig:
     state: Path = Path("partita-site")
     output: Path | None = None
     model: Path | None = None
-    """Rows: where the fitted model goes, which places new objects (`partita predict`)."""
+    """File for the fitted model (`partita predict`); by columns it predicts from this site's clusterings."""
     randomise: float | None = setting(None, "epsilon of randomised response, each label", low=1e-6, high=50)
     patience: float = setting(300.0, "seconds to wait for the coordinator", low=0.1, high=30 * DAY)
     largest: int = setting(512, "largest message in MiB", low=1, high=2047)
@@ -128,7 +128,7 @@ def read_site(path: Path | None, given: Mapping[str, Any] = types.MappingProxyTy
     found = _read(SiteConfig, path, given)
     _check_site(found.site, _owner(path))
     split_address(found.coordinator, f"{_owner(path)}: coordinator")
-    unused = {"columns": ("model", "declare"), "rows": ("weights",)}[found.layout]
+    unused = {"columns": ("declare",), "rows": ("weights",)}[found.layout]
     for name in unused:
         if getattr(found, name):
             where = "rows" if found.layout == "columns" else "columns; those of rows stand in the coordinator's file"
@@ -153,7 +153,7 @@ def split_address(address: str, place: str, lowest: int = 1) -> tuple[str, int]:
 
 def check_terms(require: Require, terms: Terms, site: str) -> None:
     """Refuse terms that are not what the site insists on."""
-    for name in ("method", "k", "layout", "protocol", "transport", "start", "seed", "objects", "bits", "word"):
+    for name in ("method", "k", "layout", "protocol", "transport", "init", "seed", "objects", "bits", "word"):
         wanted, offered = getattr(require, name), getattr(terms, name)
         if wanted is not None and wanted != offered:
             _unmet(site, f"{name} = {wanted}", f"{name} = {offered}")

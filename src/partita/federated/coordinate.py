@@ -31,7 +31,10 @@ from partita.version import __version__
 SMOOTHING: Final = 1.0
 """Imaginary objects with each label in each cluster, unless said otherwise, where a site's own counts decide or cells
 are suppressed or noisy: a label that is lacking there must not become impossible."""
-STARTS: Final = ("spectral", "random")
+INITS: Final[Mapping[Layout, tuple[str, ...]]] = {"rows": ("spectral", "random"), "columns": ("transfer-cut", "random")}
+"""Initializations by layout, the default first."""
+BITS: Final = {64: 30, 32: 16}
+"""Default bits of fraction by word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,13 @@ class Plan:
     settings: Mapping[str, Any] = field(default_factory=FrozenDict)
     protocol: Protocol = "sums"
     transport: Transport = "masked"
-    bits: int = 16
-    word: int = 32
+    bits: int | None = None
+    """Columns: bits of fraction in sums; 30 with words of 64 bits and 16 with words of 32 bits if omitted."""
+    word: int = 64
+    """Columns: bits per number in sums, 64 or 32."""
     seed: int | None = None
-    start: str = "spectral"
+    init: str | None = None
+    """Initialization; by rows "spectral" (default) or "random", by columns "transfer-cut" (default) or "random"."""
     objects: Literal["common", "any"] = "common"
     allow_two_sites: bool = False
     suppress: float = 0.0
@@ -93,11 +99,12 @@ def check_plan(plan: Plan) -> None:
         raise ParameterError("weights and labels of clusterings are the sites' own where columns are divided")
     if plan.k is not None and (isinstance(plan.k, bool) or not isinstance(plan.k, (int, np.integer)) or plan.k < 1):
         raise ParameterError(f"k={plan.k!r} is not a whole number >= 1; give how many clusters you want")
-    if plan.start not in STARTS:
-        raise ParameterError(f"start={plan.start!r} is not known; give one of {', '.join(STARTS)}")
+    if plan.init not in (None, *INITS[plan.layout]):
+        known = ", ".join(INITS[plan.layout])
+        raise ParameterError(f"init={plan.init!r} is not available with layout={plan.layout}; give one of {known}")
     if plan.transport not in ("masked", "fixed", "float"):
         raise ParameterError(f"transport={plan.transport!r} is not known; give masked, fixed or float")
-    if plan.word not in (32, 64) or not isinstance(plan.bits, int) or not 1 <= plan.bits <= plan.word // 2 + 8:
+    if plan.word not in BITS or not isinstance(bits_of(plan), int) or not 1 <= bits_of(plan) <= plan.word // 2 + 8:
         raise ParameterError(
             f"bits={plan.bits} is not allowed with word={plan.word}; give 1 to 24 bits of fraction with word=32, or 1 "
             "to 40 with word=64"
@@ -106,7 +113,7 @@ def check_plan(plan: Plan) -> None:
         raise FederatedError(TWO_SITES.format(sites=len(plan.sites)))
     if plan.layout == "rows" and plan.objects != "common":
         raise ParameterError(f"objects={plan.objects} needs layout=columns; sites that share out rows have no others")
-    if plan.layout == "rows" and plan.word != 32:
+    if plan.layout == "rows" and plan.word != 64:
         raise ParameterError(f"word={plan.word} needs layout=columns; omit it: sums over rows always have 64 bits")
     _check_protocol(plan)
     _check_noise(plan)
@@ -126,11 +133,6 @@ def _check_protocol(plan: Plan) -> None:
         raise ParameterError(
             f"protocol={plan.protocol} is for {' and '.join(methods)} divided by {layout}; use protocol=sums"
         )
-    if plan.protocol == "paper" and (plan.start != "spectral" or plan.settings.get("restarts", 1) != 1):
-        raise ParameterError(
-            "protocol=paper has one start, with distributions drawn from the seed; use start=spectral and 1 restart, "
-            "or protocol=sums"
-        )
 
 
 def _check_noise(plan: Plan) -> None:
@@ -146,9 +148,9 @@ def _check_noise(plan: Plan) -> None:
         raise ParameterError(f"delta={plan.delta:g} is out of range; give a number between 0 and 1")
     if not plan.rho:
         return
-    if plan.method not in ("mm", "bce-vb") or plan.start != "random" or "max_iter" not in plan.settings:
+    if plan.method not in ("mm", "bce-vb") or plan.init != "random" or "max_iter" not in plan.settings:
         raise ParameterError(
-            f"rho={plan.rho:g} needs method=mm or method=bce-vb, start=random and a maximum number of iterations, over "
+            f"rho={plan.rho:g} needs method=mm or method=bce-vb, init=random and a maximum number of iterations, over "
             "which the noise is distributed; give all of them (--set max_iter=20)"
         )
     if plan.settings.get("restarts", 1) != 1:
@@ -165,23 +167,28 @@ def _check_noise(plan: Plan) -> None:
 
 def method_settings(plan: Plan) -> dict[str, Any]:
     """All settings of the method, checked."""
-    if "start" in plan.settings:
+    if "init" in plan.settings:
         raise ParameterError(
-            f"start is not a setting of {plan.method} in a federated run, because all sites use the same; give "
-            f"start={plan.settings['start']} as a parameter of the run"
+            f"init is not a setting of {plan.method} in a federated run, because all sites use the same; give "
+            f"init={plan.settings['init']} as a parameter of the run"
         )
     given = dict(plan.settings)
-    if plan.layout == "columns" and plan.method == "bce-vb" and given.setdefault("max_inner", 1) != 1:
-        raise ParameterError(
-            "with layout=columns each iteration on an object is an exchange: max_inner stays 1; omit it "
-            "(--set max_inner=1)"
-        )
     lacking = plan.protocol == "sequential" or plan.suppress or plan.rho
     if lacking and "smoothing" in {one.name for one in dataclasses.fields(get(plan.method).Params)}:
         given.setdefault("smoothing", SMOOTHING)
     if given.get("stable"):
         raise ParameterError("sites do not report which labels changed; leave stable at 0 (--set stable=0)")
     return dataclasses.asdict(settings.build(get(plan.method).Params, given, plan.method))
+
+
+def bits_of(plan: Plan) -> int:
+    """Return the bits of fraction of a plan, the default ones if it names none."""
+    return BITS[plan.word] if plan.bits is None else plan.bits
+
+
+def init_of(plan: Plan) -> str:
+    """Return the initialization of a plan, the default one if it names none."""
+    return plan.init or INITS[plan.layout][0]
 
 
 def agree_terms(plan: Plan, hellos: Mapping[str, Hello], run: str | None = None) -> Terms:
@@ -209,10 +216,10 @@ def agree_terms(plan: Plan, hellos: Mapping[str, Hello], run: str | None = None)
         params=FrozenDict(method_settings(plan)),
         protocol=plan.protocol,
         transport=plan.transport,
-        bits=plan.bits,
+        bits=bits_of(plan),
         word=plan.word,
         seed=resolve_seed(plan.seed),
-        start=plan.start,
+        init=init_of(plan),
         names=names,
         classes=classes,
         weights=weights,
@@ -272,8 +279,11 @@ def coordinate(hub: Hub) -> Outcome:
     else:
         counts = hub.total("count", {"tables": fitted.tables, "bias": fitted.bias})["labels"]
         asked["counts"] = counts = np.maximum(counts, 0.0)
-    close(hub, asked)
     told = fitted.runs.told()
+    if not terms.rho:
+        asked["trace"] = np.array(told["trace"])
+    asked["converged"] = np.array([told["converged"]], np.int64)
+    close(hub, asked)
     said = () if terms.rho else told["notes"]
     model = model_of(terms, fitted.model.bias, fitted.model.stacked, fitted.model.shares, counts)
     trace = () if terms.rho else told["trace"]
@@ -282,9 +292,10 @@ def coordinate(hub: Hub) -> Outcome:
 
 def _columns(hub: Hub, notes: list[str]) -> Outcome:
     if hub.terms.protocol == "paper":
-        asked, run = paper_rounds(hub)
+        asked, runs = paper_rounds(hub)
         close(hub, asked)
-        return Outcome(hub.terms, hub.round + 1, run.trace, run.converged, None, tuple(notes))
+        told = runs.told()
+        return Outcome(hub.terms, hub.round + 1, told["trace"], told["converged"], None, (*notes, *told["notes"]))
     close(hub, relay_rounds(hub))
     return Outcome(hub.terms, hub.round + 1, (), None, None, tuple(notes))
 

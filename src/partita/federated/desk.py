@@ -22,6 +22,8 @@ HOLD: Final = 20.0
 """Seconds for which a site's call is held before it is told to wait."""
 REMIND: Final = 10.0
 LINES: Final = 20
+STARTS_PER_OBJECT: Final = 2
+"""Maximum number of rows per object in a round by columns: BCE-VB settles two starts of every object at its end."""
 """Refusals of one site that are told one by one."""
 
 
@@ -222,6 +224,9 @@ class Desk:
             check_arrays("share", share.step, share.arrays, self._terms, self._sizes(current.ask))
         except FederatedError as error:
             raise FederatedError(f"{place}: {error}") from None
+        rows = len(share.arrays["values"]) if share.step == "round" else 0
+        if self._objects is not None and rows > STARTS_PER_OBJECT * self._objects:
+            raise FederatedError(f"{place}: {rows} rows, where there are {self._objects} objects")
         current.shares[share.site] = share
         current.received += size
         self._last[share.site] = (share.round, digest)
@@ -286,7 +291,7 @@ class Desk:
                         f"site {site}: {name} has shape {array.shape} in round {current.ask.round}, that of "
                         f"site {first} {wanted}; they do not hold the same objects or labels"
                     )
-                if specs[name].shape[0] == "n":
+                if specs[name].shape[0] == "n" or (name == "values" and self._objects is None):
                     self._objects = wanted[0]
 
     def _wait_for(self, missing: Callable[[], list[str]], what: str) -> None:

@@ -18,8 +18,8 @@ from partita.federated.messages import Kind, Terms
 Words: TypeAlias = NDArray[np.unsignedinteger[Any]]
 """uint32 or uint64, added modulo 2**32 or 2**64."""
 
-WIDER = 8
-"""Bits of fraction that `wide` sums have more than `narrow` ones."""
+WIDE_BITS = 24
+"""Bits of fraction in `wide` sums, which have words of 64 bits: counts, and sums over all objects."""
 BLOCK = 1 << 15
 """Numbers worked on at a time, so that they stay in the processor's cache."""
 
@@ -29,7 +29,7 @@ def scale_of(kind: Kind, terms: Terms) -> tuple[int, int]:
     if kind == "narrow":
         return terms.bits, terms.word
     if kind == "wide":
-        return terms.bits + WIDER, 64
+        return WIDE_BITS, 64
     raise FederatedError(f"arrays of kind {kind!r} are not added up; only 'narrow' and 'wide' ones are")
 
 

@@ -8,14 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from partita import io
 from partita.core.errors import FederatedError, PartitaError
 from partita.federated.config import SiteConfig, Tls
 from partita.federated.desk import DONE, HOLD, WAIT, Hooks, News
 from partita.federated.frames import decode, encode
 from partita.federated.grpc_server import METHOD, grpc_needed, message_options
 from partita.federated.messages import Ask, Message, Refusal, Share, Terms
-from partita.federated.partaking import Party, check_own, is_finished, local_of, party_of, put_result
+from partita.federated.partaking import Party, check_output, check_own, is_finished, local_of, party_of, put_result
 from partita.federated.site import SiteResult
 from partita.federated.state import State
 from partita.federated.store import load_state, save_state
@@ -151,7 +150,7 @@ def take_part(config: SiteConfig, hooks: Hooks | None = None) -> SiteResult:
     told = hooks or Hooks()
     check_tls(config.tls, config.site)
     if config.output is not None:
-        io.check_writable(config.output)
+        check_output(config.output)
     with holding(config.state, "another process of this site runs there; stop it"):
         local = local_of(config, told)
         path = config.state / "state"

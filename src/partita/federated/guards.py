@@ -30,7 +30,7 @@ LARGEST: Final = 1e12
 def steps_of(terms: Terms) -> frozenset[str]:
     """The steps that a run on these terms can ask for."""
     if terms.layout == "columns":
-        return SETUP | ALIGNING | ({"paper"} if terms.protocol == "paper" else {"round"})
+        return SETUP | ALIGNING | ({"known", "spread", "paper"} if terms.protocol == "paper" else {"round"})
     if terms.protocol == "sequential":
         return SETUP | STARTING | {"turn", "count"}
     return SETUP | {"count"} | BY_ROWS.get(terms.method, frozenset())

@@ -60,6 +60,9 @@ STEPS: Final[Mapping[str, Step]] = {
             "model_bias": Spec("float", ("c",), True),
             "shares": Spec("float", ("c", "m"), True),
             "counts": Spec("float", ("t", "m"), True),
+            "scale": Spec("float", ("one",), True),
+            "trace": Spec("float", ("i",), True),
+            "converged": Spec("int", ("one",), True),
         },
         {"digest": Spec("bytes", ("d",))},
     ),
@@ -86,20 +89,21 @@ STEPS: Final[Mapping[str, Step]] = {
     # columns: scores or expected labels add
     "round": Step(
         {
-            "values": Spec("narrow", ("n", "p"), True),
+            "values": Spec("narrow", ("m", "p"), True),
             "scalars": Spec("wide", ("a",), True),
             "best": Spec("int", ("one",), True),
         },
-        {"values": Spec("narrow", ("n", "q")), "scalars": Spec("wide", ("c",))},
+        {"values": Spec("narrow", ("m", "q")), "scalars": Spec("wide", ("c",))},
     ),
     # columns, as in the paper: shows every site's partitions to the coordinator
+    "known": Step(
+        NOTHING,
+        {"known": Spec("int", ("c", "n")), "weights": Spec("float", ("c",)), "marks": Spec("float", ("n", "k"))},
+    ),
+    "spread": Step({"basis": Spec("float", ("n", "k"))}, {"values": Spec("float", ("n", "k"))}),
     "paper": Step(
-        {"phi": Spec("float", ("c", "n", "k"), True)},
-        {
-            "log_probs": Spec("float", ("c", "n", "k")),
-            "known": Spec("int", ("c", "n")),
-            "weights": Spec("float", ("c",)),
-        },
+        {"phi": Spec("float", ("c", "n", "k"))},
+        {"log_probs": Spec("float", ("c", "n", "k")), "prior": Spec("float", ("one",))},
     ),
 }
 """Every step of every protocol."""
@@ -136,12 +140,12 @@ class Terms:
     """Settings of the method, all of them."""
     protocol: Protocol = "sums"
     transport: Transport = "masked"
-    bits: int = 16
-    """Bits of fraction in `narrow` sums; `wide` ones have 8 more."""
-    word: int = 32
+    bits: int = 30
+    """Bits of fraction in `narrow` sums."""
+    word: int = 64
     """Bits of a `narrow` sum: 32 or 64."""
     seed: int = 0
-    start: str = "spectral"
+    init: str = "spectral"
     names: tuple[str, ...] = ()
     classes: tuple[tuple[Label, ...], ...] = ()
     weights: tuple[float, ...] = ()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from partita import io
 from partita.core.checks import ALL
@@ -22,6 +22,8 @@ from partita.federated.site import SiteResult
 from partita.federated.state import State
 from partita.federated.store import secret_seed
 from partita.federated.trust import read_pem
+from partita.io.source import naming
+from partita.io.writing import check_place
 
 R = TypeVar("R")
 
@@ -95,12 +97,19 @@ def consensus_of(found: SiteResult, fingerprint: str) -> Consensus:
     notes = usual_notes(found.labels, None, found.confidence)
     if omitted := privacy.why_no_confidence(terms):
         notes += (omitted,)
+    if found.converged is False and not terms.rho:
+        notes += (f"not converged after {len(found.trace)} iterations; raise max_iter",)
+    detail: dict[str, Any] = {"run": terms.run, "sites": terms.sites}
+    if found.trace:
+        detail["objective"] = found.trace[-1]
     return Consensus(
         found.labels,
         membership=found.membership,
         confidence=found.confidence,
         k_asked=terms.k,
-        detail=FrozenDict({"run": terms.run, "sites": terms.sites}),
+        trace=found.trace,
+        converged=found.converged,
+        detail=FrozenDict(detail),
         notes=notes,
         model=found.model,
         recipe=recipe,
@@ -119,8 +128,29 @@ def put_result(config: SiteConfig, local: Local, hooks: Hooks, found: SiteResult
 
 
 def write_result(found: SiteResult, fingerprint: str, path: str | Path, ids: str | None) -> None:
-    """A site's result as a file, as `partita run` would write it; `-` is standard output."""
-    io.write(consensus_of(found, fingerprint), path, id_name=ids or "id")
+    """Write a site's result as `partita run` does; `-` is standard output.
+
+    A file that ends in .partita holds the whole result with the model, for `partita.load`.
+    """
+    result = consensus_of(found, fingerprint)
+    if is_whole(path):
+        result.save(path)
+    else:
+        io.write(result, path, id_name=ids or "id")
+
+
+def is_whole(path: str | Path) -> bool:
+    """Return True if a path names a file of a whole result."""
+    return Path(path).suffix == ".partita"
+
+
+def check_output(path: str | Path) -> None:
+    """Raise if a result cannot be written to the path."""
+    if is_whole(path):
+        with naming(path):
+            check_place(Path(path))
+    else:
+        io.check_writable(path)
 
 
 def check_own(config: SiteConfig, local: Local, state: State) -> None:

@@ -26,11 +26,11 @@ TRIES, ROUNDS, SETTLED = 10, 20, 1e-4
 def start_clusters(hub: Totals, rows: Elsewhere, k: int, rng: Generator) -> Counts:
     """The labels and sizes of k clusters; every site keeps which of its rows are in which."""
     size = int(rows.offsets[-1])
-    if hub.terms.start == "random":
+    if hub.terms.init == "random":
         return random_clusters(hub, rows.offsets, k, rng)
     if size > MOST_DENSE:
         raise FederatedError(
-            f'the spectral start sends a table of {size} x {size} labels; start elsewhere (start = "random")'
+            f'the spectral start sends a table of {size} x {size} labels; start elsewhere (init = "random")'
         )
     if k > size:
         return random_clusters(hub, rows.offsets, k, rng)

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from partita.core.errors import FederatedError
 from partita.federated.config import CoordinatorConfig
-from partita.federated.coordinate import Plan, agree_terms, method_settings
+from partita.federated.coordinate import Plan, agree_terms, bits_of, init_of, method_settings
 from partita.federated.desk import Desk
 from partita.federated.messages import Hello, Terms
 from partita.federated.store import RunLog
 from partita.version import __version__
 
-SAME: Final = ("layout", "method", "k", "protocol", "transport", "bits", "word", "seed", "start", "objects")
+SAME: Final = ("layout", "method", "k", "protocol", "transport", "bits", "word", "seed", "init", "objects")
 SAME_TOO: Final = ("suppress", "rho", "delta")
 
 
@@ -63,7 +63,12 @@ def agreeable(plan: Plan, hello: Hello) -> None:
 def _check_same(plan: Plan, kept: Terms, log: RunLog) -> None:
     """Refuse to go on with a run on other terms than the configuration's."""
     asked = {name: getattr(plan, name) for name in (*SAME, *SAME_TOO)}
-    asked |= {"sites": plan.sites, "version": __version__} | method_settings(plan)
+    asked |= {
+        "bits": bits_of(plan),
+        "init": init_of(plan),
+        "sites": plan.sites,
+        "version": __version__,
+    } | method_settings(plan)
     held = {name: getattr(kept, name) for name in (*SAME, *SAME_TOO, "sites", "version")} | dict(kept.params)
     weights = {name: plan.weights.get(name, 1.0) for name in kept.names}
     asked |= {f"weights.{name}": weight for name, weight in weights.items()}

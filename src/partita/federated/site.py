@@ -40,14 +40,13 @@ class SiteResult(NamedTuple):
     membership: FloatArray | None
     confidence: FloatArray | None
     """(n,) as of any other result; None where it is omitted, see `privacy.why_no_confidence`."""
-    model: ColumnModel | None
-    """Rows: places new objects. Columns: None, since no site has all of it."""
+    model: ColumnModel
+    """Predicts new objects. Columns: from the clusterings of this site alone."""
     ids: NDArray[Any] | None
     terms: Terms
-    objective: float | None
-    """Columns: the log-likelihood or its bound."""
-    tables: tuple[FloatArray, ...]
-    """Columns: for each of its clusterings (k, labels) the logarithms of the labels' chances in each cluster."""
+    trace: tuple[float, ...]
+    """The objective (a log-likelihood, its bound, or a divergence) after each iteration; empty in a run with noise."""
+    converged: bool | None
 
 
 class Worked(NamedTuple):
@@ -221,7 +220,7 @@ def merged(state: State, kept: Mapping[str, NDArray[Any] | None], notes: Mapping
 def _row_step(local: Local, state: State, ask: Ask) -> Worked:
     terms = state.terms
     if terms.rho and ask.step not in NOISED:
-        raise FederatedError(f'step {ask.step!r} cannot be made private by noise; take start = "random"')
+        raise FederatedError(f'step {ask.step!r} cannot be made private by noise; set init = "random"')
     did = at_rows.STEPS[ask.step](held_rows(local, terms), terms, state.arrays, ask.arrays)
     arrays = guarded(local, state, ask, did.share)
     told = {"released": state.notes.get("released", 0) + 1}
@@ -236,7 +235,7 @@ def _column_round(local: Local, state: State, ask: Ask) -> Worked:
         did = at_columns.first_round(site)
     else:
         if total is None:
-            more, told = at_columns.run_over(state.arrays, notes, bool(ask.arrays["best"][0]))
+            more, told = at_columns.run_over(site, state.arrays, notes, bool(ask.arrays["best"][0]))
             state = merged(state, more, told)
         did = at_columns.next_round(site, state.arrays, state.notes, total)
     return Worked(
@@ -278,22 +277,32 @@ def _turn(local: Local, state: State, ask: Ask) -> Worked:
 
 
 def _paper(local: Local, state: State, ask: Ask) -> Worked:
-    shown, kept = at_paper.paper_step(held_columns(local, state), state.arrays, ask.arrays.get("phi"))
+    shown, kept = at_paper.paper_step(held_columns(local, state), ask.arrays["phi"])
     return Worked(shown, merged(state, kept))
+
+
+def _known(local: Local, state: State, ask: Ask) -> Worked:
+    return Worked(at_paper.known_step(held_columns(local, state)), state)
+
+
+def _spread(local: Local, state: State, ask: Ask) -> Worked:
+    return Worked(at_paper.spread_step(held_columns(local, state), ask.arrays["basis"]), state)
 
 
 def _close(local: Local, state: State, ask: Ask) -> Worked:
     if state.terms.layout == "rows":
         held = held_rows(local, state.terms)
         kept = at_rows.placed(held, state.terms, ask.arrays)
+        told = {"closed": True, "converged": bool(ask.arrays["converged"][0])}
         agreed = hashlib.sha256(digest_of(replace(ask, run="", round=0))).digest()
-        return Worked({"digest": np.frombuffer(agreed, np.uint8)}, merged(state, kept, {"closed": True}))
+        return Worked({"digest": np.frombuffer(agreed, np.uint8)}, merged(state, kept, told))
     if state.terms.protocol == "sums":
-        more, told = at_columns.run_over(state.arrays, state.notes, bool(ask.arrays["best"][0]))
+        site = held_columns(local, state)
+        more, told = at_columns.run_over(site, state.arrays, state.notes, bool(ask.arrays["best"][0]))
         state = merged(state, more, told)
     else:
-        state = merged(state, at_paper.paper_close(state.arrays, ask.arrays))
-    labels, _ = at_columns.consensus(state.arrays)
+        state = merged(state, *at_paper.paper_close(held_columns(local, state), state.arrays, ask.arrays))
+    labels, _, _ = at_columns.consensus(state.arrays)
     key = state.secrets.group if state.secrets else b""
     agreed = hashlib.blake2b(np.ascontiguousarray(labels, "<i4").tobytes(), key=key[:64], digest_size=32).digest()
     return Worked({"digest": np.frombuffer(agreed, np.uint8)}, merged(state, {}, {"closed": True}))
@@ -308,6 +317,8 @@ WORK: Final[Mapping[str, Callable[[Local, State, Ask], Worked]]] = {
     "align": _align,
     "round": _column_round,
     "turn": _turn,
+    "known": _known,
+    "spread": _spread,
     "paper": _paper,
     "close": _close,
 }
@@ -320,7 +331,8 @@ def result(local: Local, state: State) -> SiteResult:
     if state.terms.layout == "rows":
         held = held_rows(local, state.terms)
         found = at_rows.told(held, state.terms, state.arrays)
-        return SiteResult(*found, local.table.ids, state.terms, None, ())
-    labels, membership, tables = at_columns.told(held_columns(local, state), state.arrays, len(local.table))
-    objective = state.notes.get("objective")
-    return SiteResult(labels, membership, None, None, local.table.ids, state.terms, objective, tables)
+        objectives = tuple(state.arrays.get("trace", np.empty(0)).tolist())
+        return SiteResult(*found, local.table.ids, state.terms, objectives, state.notes.get("converged"))
+    labels, membership, model = at_columns.told(held_columns(local, state), state.arrays, len(local.table))
+    trace = tuple(state.notes["best trace"])
+    return SiteResult(labels, membership, None, model, local.table.ids, state.terms, trace, state.notes["converged"])

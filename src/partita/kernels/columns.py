@@ -46,19 +46,29 @@ def share_labels(
     tops: Array,
     gamma: Array,
     out: Array,
+    masses: Array,
     expected: Array,
     start: int,
     stop: int,
-) -> float:
+) -> None:
     """Share out each known label by phi, in proportion to exp(psi(gamma)) times its chances.
 
-    Adds w phi to `out` (n, k) by row and to `expected` (t, k) by label; `chances` are those divided by exp(`tops`).
-    Returns the sum of w times the logarithms of the masses, which is what the labels add to the lower bound.
+    phi_ijh = exp(psi(gamma_ih)) beta_hj(y_ij) / mass_ij,  mass_ij = sum over h of the numerators  (wang2009, 5.5)
+
+    ==============  =====================  ===================================================
+    w_j             weights[j]             (r,)
+    beta / top      chances[o_j + l, h]    (t, k) beta divided by its largest value of the row
+    log top         tops[o_j + l]          (t,)
+    gamma_i         gamma[i]               (n, k)
+    ==============  =====================  ===================================================
+
+    Writes sum_j w_j phi_ij to `out` (n, k) and sum_j w_j log mass_ij, which is what the labels add to the lower bound,
+    to `masses` (n,); adds w_j phi_ij to the row of its label in `expected` (t, k).
     """
     width = gamma.shape[1]
     pull = np.empty(width)
-    whole = 0.0
     for i in range(start, stop):
+        # exp(psi), with the largest taken out so that it cannot underflow for all clusters at once
         top = -np.inf
         for h in range(width):
             pull[h] = digamma(gamma[i, h])
@@ -66,6 +76,8 @@ def share_labels(
             out[i, h] = 0.0
         for h in range(width):
             pull[h] = math.exp(pull[h] - top)
+        # one known label after the other: its mass, then its shares
+        whole = 0.0
         for j in range(labels.shape[1]):
             label = labels[i, j]
             if label >= 0:
@@ -79,7 +91,7 @@ def share_labels(
                     out[i, h] += share
                     expected[place, h] += share
                 whole += weights[j] * (tops[place] + top + math.log(mass))
-    return whole
+        masses[i] = whole
 
 
 @kernel

@@ -43,7 +43,7 @@ class Params:
     burn_in: int = setting(200, "sweeps of each chain that are thrown away first", low=0)
     draws: int = setting(200, "draws kept of each chain", low=1)
     thin: int = setting(1, "sweeps for each draw that is kept", low=1)
-    start: Start = setting("spectral", "where a chain begins: spectral consensus, rows far apart, a base clustering")
+    init: Start = setting("spectral", "initialization of each chain")
 
 
 def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consensus:
@@ -76,7 +76,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
         2 * params.chains * tokens.state_size, f"bce-gibbs with {params.chains} chains", "ask for fewer chains"
     )
     rngs = rng.spawn(params.chains)
-    starts = map_threads(lambda child: placed_start(ensemble, params.start, k, child)[rows], rngs)
+    starts = map_threads(lambda child: placed_start(ensemble, params.init, k, child)[rows], rngs)
     first = [begin(tokens, chosen, child) for chosen, child in zip(starts, rngs, strict=True)]
     chains = sample(tokens, plan, first)
     with finishing():

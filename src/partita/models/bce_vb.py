@@ -27,7 +27,9 @@ from partita.starts import Start
 class Params:
     """Settings of BCE-VB."""
 
-    start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the highest bound wins", low=1)
     alpha: float = setting(
         1.0,
@@ -90,8 +92,8 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
 
 def first_state(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> State:
     """Where a start stands; of many rows a sample is enough, and then all begin with even shares."""
-    part = sample_of(ensemble, k, rng)
-    labels = start_labels(part, params.start, k, rng)
+    part = sample_of(ensemble, params.init, k, rng)
+    labels = start_labels(part, params.init, k, rng)
     state = state_of(part, k, params, labels)
     if part is ensemble:
         return state

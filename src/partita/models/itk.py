@@ -28,7 +28,9 @@ from partita.starts import Start
 class Params:
     """Settings of ITK."""
 
-    start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the smallest divergence wins", low=1)
     smoothing: float = setting(
         0.0,
@@ -131,8 +133,8 @@ def centroids(
 
 def first_partition(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Partition:
     """Where a start stands; of many rows a sample is enough."""
-    part = sample_of(ensemble, k, rng)
-    return partition(describe(part), start_labels(part, params.start, k, rng), k, params.smoothing)
+    part = sample_of(ensemble, params.init, k, rng)
+    return partition(describe(part), start_labels(part, params.init, k, rng), k, params.smoothing)
 
 
 def one_run(space: Space, first: Partition, params: Params, tick: Tick = untold) -> Run[Partition]:

@@ -35,7 +35,9 @@ from partita.starts import Start
 class Params:
     """Settings of MM."""
 
-    start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the highest objective wins", low=1)
     smoothing: float = setting(
         0.0, "imaginary objects with each label in each component (0: none, the paper's)", low=0, high=1e6
@@ -66,7 +68,7 @@ def fit(ensemble: AnyEnsemble, k: int, params: Params, rng: Generator) -> Consen
     prior when smoothed, never falls.
     """
     runs = best_of(
-        partial(start_counts, ensemble, params.start, k),
+        partial(start_counts, ensemble, params.init, k),
         partial(one_run, ensemble, params),
         rng.spawn(params.restarts),
         what="mm restarts",

@@ -39,7 +39,7 @@ class Params:
     learn_alpha: bool = setting(True, "fit alpha once clusters have formed; otherwise it stays")
     learn_beta: bool = setting(True, "fit beta once clusters have formed; otherwise it stays")
     forming: int = setting(50, "most sweeps with alpha and beta as given, before they are fitted", low=1)
-    start: Start = setting("kmeans++", "what is merged into first clusters: rows far apart, spectral consensus")
+    init: Start = setting("kmeans++", "what is merged into first clusters: rows far apart, spectral consensus")
     restarts: int = setting(1, "runs from different starts; the one with the highest bound wins", low=1)
     tol: float = setting(1e-6, "a run ends when a sweep moves the chances of an object by less, on average", low=0)
     max_iter: int = setting(1000, "most sweeps of one run", low=1)

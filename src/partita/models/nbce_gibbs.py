@@ -55,7 +55,7 @@ class Params:
     burn_in: int = setting(200, "sweeps of each chain that are thrown away first", low=0)
     draws: int = setting(250, "draws kept of each chain", low=1)
     thin: int = setting(2, "sweeps for each draw that is kept", low=1)
-    start: Literal["mixed", "one", "spectral", "kmeans++", "base", "random"] = setting(
+    init: Literal["mixed", "one", "spectral", "kmeans++", "base", "random"] = setting(
         "mixed",
         "where a chain begins: one cluster, a consensus, rows far apart, a base clustering; mixed: each in turn",
     )
@@ -100,7 +100,7 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
     settle = min(params.settle, params.burn_in)
     plan = Plan(params.burn_in, params.draws, params.thin, settle, params.learn_alpha, params.learn_beta)
     last, *rngs = rng.spawn(1 + params.chains)
-    starts = map_threads(partial(begun, ensemble, params.start, k or most), list(enumerate(rngs)))
+    starts = map_threads(partial(begun, ensemble, params.init, k or most), list(enumerate(rngs)))
     first = [
         begin(rows, start[objects], Strengths(params.alpha, params.beta), child)
         for start, child in zip(starts, rngs, strict=True)

@@ -38,7 +38,7 @@ def runs_of(
     truncation = params.truncation if k is None else k
     hyper = Hyper(params.prior, truncation, params.alpha, params.beta, params.learn_alpha, params.learn_beta)
     return best_of(
-        partial(begin, ensemble, hyper, params.start),
+        partial(begin, ensemble, hyper, params.init),
         partial(run, hyper),
         rng.spawn(params.restarts),
         what="nbce restarts",

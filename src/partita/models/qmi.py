@@ -24,7 +24,9 @@ from partita.starts import Start
 class Params:
     """Settings of QMI."""
 
-    start: Start = setting("spectral", "where a run begins: spectral consensus, rows far apart, a base clustering")
+    init: Start = setting(
+        "spectral", "initialization; transfer-cut is the one that sites with parts of the clusterings use"
+    )
     restarts: int = setting(1, "runs from different starts; the one with the smallest objective wins", low=1)
     max_iter: int = setting(300, "most iterations of one run", low=1)
 
@@ -61,7 +63,7 @@ def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus
     """
     space = describe(ensemble)
     runs = best_of(
-        partial(first_centers, ensemble, space, k, params.start),
+        partial(first_centers, ensemble, space, k, params.init),
         lambda start, tick: one_run(ensemble, space, start, params.max_iter, tick),
         rng.spawn(params.restarts),
         what="qmi restarts",
@@ -107,7 +109,7 @@ def centers_from(tables: FloatArray, sizes: FloatArray, offsets: IntArray, space
 
 def first_centers(ensemble: Ensemble, space: Space, k: int, start: Start, rng: Generator) -> Centers:
     """The centres of a start; of many rows a sample is enough."""
-    part = sample_of(ensemble, k, rng)
+    part = sample_of(ensemble, start, k, rng)
     return centers_of(part, space, start_labels(part, start, k, rng), k)
 
 

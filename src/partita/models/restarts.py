@@ -14,7 +14,7 @@ from partita.core.sampling import collapsed, draw_sample
 from partita.core.soft import AnyEnsemble, SoftEnsemble
 from partita.core.types import IntArray
 from partita.models.mixture import Counts, maximise, scores_of, softened
-from partita.starts import STARTS
+from partita.starts import DISTRIBUTED, STARTS
 
 S = TypeVar("S")
 E = TypeVar("E", bound=Ensemble | SoftEnsemble)
@@ -44,14 +44,17 @@ class Runs(Generic[S]):
         return {"trace": self.best.trace, "converged": converged, "detail": detail, "notes": notes}
 
 
-def start_labels(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> IntArray:
-    """(n,) labels of the named start, the same for equal rows; memberships are taken for their likeliest labels."""
-    few, inverse = collapsed(ensemble)
-    return STARTS[start](few if isinstance(few, Ensemble) else few.harden(), k, rng)[inverse]
+def start_labels(ensemble: AnyEnsemble, init: str, k: int, rng: Generator) -> IntArray:
+    """Return (n,) labels of the named initialization, equal for equal rows; most initializations harden memberships."""
+    unique, inverse = collapsed(ensemble)
+    hardened = unique if isinstance(unique, Ensemble) or init in DISTRIBUTED else unique.harden()
+    return STARTS[init](hardened, k, rng)[inverse]
 
 
-def sample_of(ensemble: E, k: int, rng: Generator) -> E:
-    """Rows enough to start from: all of few, or some thousands that stand for all."""
+def sample_of(ensemble: E, init: str, k: int, rng: Generator) -> E:
+    """Return the rows from which an initialization is computed: all of them, or a sample of several thousand."""
+    if init in DISTRIBUTED:
+        return ensemble
     size = max(SAMPLE, SAMPLE_PER_CLUSTER * k)
     few, _ = collapsed(ensemble)
     if len(few) <= 2 * size:
@@ -60,10 +63,10 @@ def sample_of(ensemble: E, k: int, rng: Generator) -> E:
     return cast(E, few.rows(places).with_counts(few.counts[places] * factors))
 
 
-def placed_start(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> IntArray:
+def placed_start(ensemble: AnyEnsemble, init: str, k: int, rng: Generator) -> IntArray:
     """(n,) labels of a start for every row: of many rows those of a sample, the others where they fit best."""
-    part = sample_of(ensemble, k, rng)
-    labels = start_labels(part, start, k, rng)
+    part = sample_of(ensemble, init, k, rng)
+    labels = start_labels(part, init, k, rng)
     if part is ensemble:
         return labels
     counts = softened(part, labels, k)
@@ -71,10 +74,10 @@ def placed_start(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> I
     return assigned(ensemble, scores_of(fitted, ensemble), fitted.log_weights)[0]
 
 
-def start_counts(ensemble: AnyEnsemble, start: str, k: int, rng: Generator) -> Counts:
+def start_counts(ensemble: AnyEnsemble, init: str, k: int, rng: Generator) -> Counts:
     """The label counts of a start, softened; of many rows a sample is enough, with a little of every label it lacks."""
-    part = sample_of(ensemble, k, rng)
-    counts = softened(part, start_labels(part, start, k, rng), k)
+    part = sample_of(ensemble, init, k, rng)
+    counts = softened(part, start_labels(part, init, k, rng), k)
     return counts if part is ensemble else counts._replace(labels=counts.labels + 1 / k)
 
 

@@ -135,7 +135,7 @@ def sparse_overlaps(ensemble: AnyEnsemble, amounts: FloatArray) -> csr_array:
     """(t, t) the overlaps as a sparse matrix, for ensembles in which few pairs of base clusters share objects."""
     size, columns = int(ensemble.offsets[-1]), len(ensemble.sizes)
     cells = min(size * size, len(ensemble) * columns * columns)
-    way = 'start elsewhere (start="kmeans++" or "base"), or take voting or mcla'
+    way = 'start elsewhere (init="kmeans++" or "base"), or take voting or mcla'
     check_memory(CELL * cells, f"the graph of {size} base clusters", way)
     pairs = len(ensemble) * columns * columns
     if isinstance(ensemble, Ensemble) and pairs >= 4 * size * size and size * size <= MOST_FULL:

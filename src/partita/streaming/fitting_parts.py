@@ -37,7 +37,7 @@ class Wanted:
     k: int | None = None
     settings: Mapping[str, Any] = field(default_factory=FrozenDict)
     seed: int | None = None
-    start: str = "spectral"
+    init: str = "spectral"
     """Where runs begin: "spectral" or "random"."""
 
 
@@ -79,7 +79,7 @@ def terms_of(
         params=FrozenDict(_settings(wanted)),
         transport="float",
         seed=resolve_seed(wanted.seed),
-        start=wanted.start,
+        init=wanted.init,
         names=tuple(names),
         classes=tuple(map(tuple, classes)),
         weights=tuple(map(float, weights)),
@@ -89,10 +89,10 @@ def terms_of(
 
 def _settings(wanted: Wanted) -> dict[str, Any]:
     """All settings of the method, checked; where a fit starts is none of them, as parts start together."""
-    if wanted.start not in ("spectral", "random"):
-        raise ParameterError(f"start={wanted.start!r} is not known over parts; give spectral or random")
+    if wanted.init not in ("spectral", "random"):
+        raise ParameterError(f"init={wanted.init!r} is not known over parts; give spectral or random")
     given = dict(wanted.settings)
-    if "start" in given:
+    if "init" in given:
         raise ParameterError("give the start beside the method's settings, not among them")
     if given.get("stable"):
         raise ParameterError("parts do not tell which labels changed; leave stable at 0")

@@ -70,7 +70,7 @@ def fit_full(
         cells = rows_of(source) * len(columns) * np.dtype(smallest_type(max(map(len, classes)))).itemsize
         check_memory(COPIES * cells, "all rows in memory", 'fit a sample (fit="sample", --fit sample), or use Dask')
     settings = dict(wanted.params)
-    start = settings.pop("start", "spectral")
+    start = settings.pop("init", "spectral")
     asked = fitting_parts.Wanted(wanted.method, wanted.k, settings, wanted.seed, start)
     names = tuple(source.names[j] for j in columns)
     terms = fitting_parts.terms_of(names, classes, weights[list(columns)].tolist(), asked)
@@ -83,7 +83,7 @@ def fit_full(
     model = _widened(fitted.model, source.names, columns, rule)
     assert model.recipe is not None
     recipe = replace(
-        model.recipe, fingerprint=_print_of(source), params=FrozenDict({**model.recipe.params, "start": start})
+        model.recipe, fingerprint=_print_of(source), params=FrozenDict({**model.recipe.params, "init": start})
     )
     runs: dict[str, Any] = fitted.runs.told()
     told = {

@@ -28,8 +28,8 @@ METHODS: Final = ("cspa", "scspa", "mcla", "smcla", "hbgf", "shbgf", "mm", "itk"
 SEVEN: Final = METHODS[:-1]
 THREE: Final = ("itk", "shbgf", "smcla")
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
-    "mm": {"start": "random", "restarts": 3},
-    "itk": {"start": "random", "restarts": 10},
+    "mm": {"init": "random", "restarts": 3},
+    "itk": {"init": "random", "restarts": 10},
 }
 ON_LARGE: Final = ("mcla", "smcla", "mm", "itk")
 SIZES: Final = (2, 3, 4, 6, 10)

@@ -37,7 +37,7 @@ from partita.metrics import misassignment
 
 DATA: Final = {"2-spirals": "two_spirals", "half-rings": "halfrings", "iris": "iris"}
 """The paper's names and ours."""
-RESTARTS: Final[dict[str, Any]] = {"start": "random", "restarts": 3}
+RESTARTS: Final[dict[str, Any]] = {"init": "random", "restarts": 3}
 """§5.2: the best of three runs from random starts."""
 METHODS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "mm": ("mm", RESTARTS),
@@ -87,7 +87,7 @@ def example() -> Ensemble:
 
 def example_trial(trial: Trial) -> Mapping[str, float]:
     """Table 1: memberships of one point where the likelihood is highest; component 1 is that of y1."""
-    result = fitted(example(), "mm", 2, trial.rng, start="random", restarts=30)
+    result = fitted(example(), "mm", 2, trial.rng, init="random", restarts=30)
     assert result.membership is not None
     point = int(trial.row.name.removeprefix("y")) - 1
     shares = result.membership[:, np.argsort(-result.membership[0])]
@@ -99,7 +99,7 @@ NUMBERED: Final = (*(f"partition {j}" for j in range(1, 5)), "consensus")
 
 def partitions_trial(trial: Trial) -> Mapping[str, float]:
     """Figure 1: the cluster of one point in the four partitions, numbered as in the consensus (1: that of y1)."""
-    result = fitted(example(), "mm", 2, trial.rng, start="random", restarts=30)
+    result = fitted(example(), "mm", 2, trial.rng, init="random", restarts=30)
     consensus = np.where(result.labels == result.labels[0], 0, 1)
     point = int(str(trial.row.x).removeprefix("y")) - 1
     columns = [Consensus.hard(labels).match_to(consensus).labels for labels in example().labels.T]

@@ -41,15 +41,15 @@ LARGE: Final = "magic04"
 MEMBERS: Final = 20
 RESTARTS: Final = {"mm": 10, "qmi": 10, "bce-vb": 5}
 """One random start in three ends in a poor optimum on iris: so many that the best of them hardly ever is one."""
-SAMPLED: Final[dict[str, Any]] = {"start": "random", "chains": 3, "burn_in": 100, "draws": 50}
+SAMPLED: Final[dict[str, Any]] = {"init": "random", "chains": 3, "burn_in": 100, "draws": 50}
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "mcla": {},
     "cspa": {},
     "hgpa": {},
-    "mm": {"start": "random", "restarts": RESTARTS["mm"]},
-    "qmi": {"start": "random", "restarts": RESTARTS["qmi"]},
+    "mm": {"init": "random", "restarts": RESTARTS["mm"]},
+    "qmi": {"init": "random", "restarts": RESTARTS["qmi"]},
     "bce-gibbs": SAMPLED,
-    "bce-vb": {"start": "random", "restarts": RESTARTS["bce-vb"]},
+    "bce-vb": {"init": "random", "restarts": RESTARTS["bce-vb"]},
 }
 """The paper's methods: mixtures, k-means and BCE from random starts, the best objective wins."""
 SPECTRAL: Final = {f"{name} spectral": name for name in ("mm", "qmi", "bce-gibbs", "bce-vb")}
@@ -100,7 +100,7 @@ def scores(
         method = SPECTRAL.get(name, name)
         settings = SETTINGS[method]
         if name in SPECTRAL:
-            settings = {key: value for key, value in settings.items() if key != "restarts"} | {"start": "spectral"}
+            settings = {key: value for key, value in settings.items() if key != "restarts"} | {"init": "spectral"}
         result = fitted(ensemble, method, data.k, rng, **settings)
         found[name] = measure(result.labels, data.labels)
     return found
@@ -179,7 +179,7 @@ def by_rows(trial: Trial) -> Mapping[str, float]:
             protocol=protocol,  # type: ignore[arg-type]
             transport="float",
             seed=seed_of(trial.rng),
-            start="random",
+            init="random",
             allow_two_sites=True,
         )
         result = simulate(ensemble, plan, rows=int(trial.row.x)).consensus
@@ -193,12 +193,12 @@ def by_columns(trial: Trial) -> Mapping[str, float]:
     members = int(trial.row.x)
     ensemble = ensemble_of(data, trial.rng, members)
     iterations: dict[str, Any] = {"max_iter": 10, "tol": 0.0, "max_inner": 1}
-    plan = Plan((), "columns", "bce-vb", data.k, iterations, transport="float", start="random")
+    plan = Plan((), "columns", "bce-vb", data.k, iterations, transport="float", init="random")
     simulate(ensemble.columns(range(3)), plan, columns=3)  # what is compiled at first use is not timed
     ledger = simulate(ensemble, plan, columns=[[j] for j in range(members)]).ledger
     found = {"by columns": ledger.side_by_side(), "by columns, median client": ledger.side_by_side(median)}
     for column, compress in (("general", False), ("general, distinct rows", True)):
         begun = time.thread_time()
-        consensus(ensemble, "bce-vb", data.k, threads=1, compress=compress, start="random", **iterations)
+        consensus(ensemble, "bce-vb", data.k, threads=1, compress=compress, init="random", **iterations)
         found[column] = time.thread_time() - begun
     return found

@@ -26,7 +26,7 @@ UCI: Final = SETS[:5]
 SHARES: Final = (0.5, 0.75, 1.0, 1.5, 2.0)
 """The clusters of base clusterings as shares of the classes; two runs of each."""
 NOISES: Final = (5, 10, 15, 20)
-RANDOM: Final[dict[str, Any]] = {"start": "random", "restarts": 3}
+RANDOM: Final[dict[str, Any]] = {"init": "random", "restarts": 3}
 SMOOTH: Final[dict[str, Any]] = {**RANDOM, "smoothing": 0.1}
 """Without smoothing MM gives labels of held-out objects probability 0."""
 SWEEPS: Final[dict[str, Any]] = {"chains": 2, "burn_in": 100, "draws": 50, "thin": 2}
