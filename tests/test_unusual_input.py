@@ -254,7 +254,9 @@ def test_what_is_no_path(path, result):
         refused(FileError, call, f"{kind} is not a path")
     if isinstance(path, bytes):
         refused(FileError, lambda: partita.write(result, path), "os.fsdecode")
-    if path is not None:
+    if isinstance(path, int):  # probably meant as k, which is the second argument of other functions
+        refused(ParameterError, lambda: partita.stream(np.zeros((3, 2), int), path), "by name: k=3")
+    elif path is not None:
         refused(FileError, lambda: partita.stream(np.zeros((3, 2), int), output=path), f"{kind} is not a path")
 
 
@@ -288,7 +290,7 @@ def test_file_names_that_are_not_utf_8_are_paths(result, tmp_path):
 
 
 def test_other_arguments_of_write(result, tmp_path):
-    refused(ParameterError, lambda: partita.write(3, tmp_path / "out.csv"), "a int is not a result")
+    refused(ParameterError, lambda: partita.write(3, tmp_path / "out.csv"), "expected a Consensus, got a int")
     refused(FileError, lambda: partita.write(result, tmp_path / "out.csv", format=3), "format=3")
 
 

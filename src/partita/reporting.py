@@ -85,7 +85,7 @@ def write_report(path: Any, ensemble: Any, k: Any = None, method: str = "auto", 
         Fields of `partita.reporting.ReportOptions`: truth, coordinates, compare, criterion, repeats, seed, params,
         threads, title and others.
     """
-    if not isinstance(path, (str, Path)):
+    if isinstance(ensemble, (str, Path)) and not isinstance(path, (str, Path)):
         raise ParameterError(
             f"path is a {type(path).__name__}: expected the path of the page as the first argument, and the ensemble "
             "as the second: write_report('report.html', ensemble)"

@@ -129,8 +129,8 @@ def test_evaluate_joins_files_that_call_their_ids_otherwise(tmp_path):
 
 def test_a_column_of_ids_is_pointed_out(tmp_path):
     write_csv(tmp_path / "few.csv", [["customer", "a", "b"], *[[f"C{i}", i % 2, i % 2] for i in range(4)]])
-    assert "set --id (--id customer)" in partita("run", "few.csv", "-k", 2, cwd=tmp_path).stderr
-    assert "say --id" not in partita("run", "few.csv", "-k", 2, "--id", "customer", cwd=tmp_path).stderr
+    assert "give --id customer" in partita("run", "few.csv", "-k", 2, cwd=tmp_path).stderr
+    assert "give --id" not in partita("run", "few.csv", "-k", 2, "--id", "customer", cwd=tmp_path).stderr
 
 
 def test_evaluate_table_and_csv(table, tmp_path):

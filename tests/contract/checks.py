@@ -27,8 +27,9 @@ K = 4
 CITATIONS = (Path(__file__).parents[2] / "CITATION.cff").read_text()
 
 
-def run(name: str, ensemble, k=K, **options):
-    return partita.consensus(ensemble, name, k, **options)
+def run(name: str, ensemble, k=K, *, short=True, **options):
+    """Fit a method; `short=False` gives samplers their default number of draws, for checks of quality."""
+    return partita.consensus(ensemble, name, k, **(SHORT_CHAINS.get(name, {}) if short else {}) | options)
 
 
 def sample(method: Method, **options):
@@ -164,8 +165,7 @@ def check_same_seed_same_result(name: str, method: Method) -> None:
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "CHUNK", 16)
-        short = SHORT_CHAINS.get(name, {})
-        results = [run(name, ensemble, seed=3, threads=count, **short) for count in (1, 2, 2)]
+        results = [run(name, ensemble, seed=3, threads=count) for count in (1, 2, 2)]
     for result in results[1:]:
         assert np.array_equal(result.labels, results[0].labels)
         assert result.trace == results[0].trace and dict(result.scores) == dict(results[0].scores)
@@ -194,7 +194,7 @@ def check_returns_unanimous_ensemble(name: str, method: Method) -> None:
     """Clusterings that all say the same are returned as they are."""
     truth = np.random.default_rng(1).permutation(np.arange(48) % K)
     ensemble = Ensemble.from_labels(np.stack([truth, (truth + 1) % K, 3 - truth, truth], axis=1))
-    result = run(name, ensemble)
+    result = run(name, ensemble, short=False)
     assert same_partition(result.labels, truth)
     assert result.scores["anmi"] == pytest.approx(1) and result.confidence.min() > 0.99
 
@@ -202,7 +202,7 @@ def check_returns_unanimous_ensemble(name: str, method: Method) -> None:
 def check_finds_the_truth_behind_noise(name: str, method: Method) -> None:
     """Ten percent noise in each of nine copies must not survive."""
     labels, truth = noisy_labels(n=200, r=9, noise=0.1)
-    result = run(name, Ensemble.from_labels(labels))
+    result = run(name, Ensemble.from_labels(labels), short=False)
     assert partita.evaluate(result, truth=truth)["nmi"] > 0.95
 
 
@@ -219,7 +219,7 @@ def check_extreme_k(name: str, method: Method) -> None:
 
 def check_infers_k(name: str, method: Method) -> None:
     """A method that infers the number of clusters works without it."""
-    result = run(name, sample(method), None)
+    result = run(name, sample(method), None, short=False)
     assert result.k >= 1 and result.k_asked is None and result.k_choice is None
 
 
@@ -451,8 +451,7 @@ def check_polish_never_lowers_anmi(name: str, method: Method) -> None:
     tables = [sample(method, noise=0.6, seed=seed) for seed in range(3)]
     for ensemble in [*tables, noisy_soft()] if takes_soft(method) else tables:
         k = 3 if isinstance(ensemble, SoftEnsemble) else K
-        short = SHORT_CHAINS.get(name, {})
-        plain, polished = run(name, ensemble, k, **short), run(name, ensemble, k, polish=True, **short)
+        plain, polished = run(name, ensemble, k), run(name, ensemble, k, polish=True)
         assert anmi(ensemble, polished.labels) >= anmi(ensemble, plain.labels) - 1e-12
         assert polished.scores["anmi"] == pytest.approx(anmi(ensemble, polished.labels), abs=1e-12)
         done = polished.detail["polish"]

@@ -162,8 +162,10 @@ def unknown_parameter(owner: str, name: str, valid: Iterable[str], more: Iterabl
 def module_attribute(name: str, known: Iterable[str], methods: Iterable[str]) -> str:
     """Return the hint for a name that the module `partita` does not have.
 
-    >>> module_attribute("plot", ["consensus"], ["mcla"]), module_attribute("mcla", ["consensus"], ["mcla"])
-    ("a result has it: partita.consensus(...).plot", "use partita.consensus(..., method='mcla')")
+    >>> module_attribute("plot", ["consensus"], ["mcla"])
+    'a result has it: partita.consensus(...).plot'
+    >>> module_attribute("mcla", ["consensus"], ["mcla"])
+    "use partita.consensus(..., method='mcla')"
     """
     if name in OF_A_RESULT:
         return f"a result has it: partita.consensus(...).{name}"

@@ -101,10 +101,10 @@ def stream(
     """
     if not isinstance(how, Streaming):
         raise ParameterError(f"how={how!r:.60} is no partita.Streaming; say how=partita.Streaming(…)")
-    if output is not None and not isinstance(output, (str, Path)):
+    if isinstance(output, int):
         raise ParameterError(
             f"output={output!r:.60}: expected the path of a file or a folder as the second argument; give the number "
-            "of clusters by name: k=..."
+            f"of clusters by name: k={output}"
         )
     reading = {"ids": ids, "missing": missing, "weights": weights, "transpose": transpose, "allow": allow}
     how = replace(how, read=_read_options(how.read, reading))
