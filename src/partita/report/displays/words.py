@@ -109,22 +109,26 @@ def _keep(parts: Sequence[str], branches: Sequence[int], most: int) -> str:
         following = [other - place for other in needed if other > place]
         return (False, following[0]) if following else (True, place - needed[-1])
 
+    # A part has at least one character, so that only the next `most` parts can fit; of a run of others one is enough.
+    near = {place for at in needed for place in range(max(at - most, 0), min(at + most, len(parts) - 1) + 1)}
+    shown = sorted(near | {place + 1 for place in near if place + 1 < len(parts)} | {0})
     kept = set(needed)
-    for place in sorted(set(range(len(parts))) - kept, key=distance):
-        if len(_joined(parts, kept | {place})) > most:
+    for place in sorted(near - kept, key=distance):
+        if len(_joined(parts, shown, kept | {place})) > most:
             break
         kept.add(place)
-    return _joined(parts, kept)
+    return _joined(parts, shown, kept)
 
 
-def _joined(parts: Sequence[str], kept: set[int]) -> str:
-    """Join the kept parts; "…" replaces each run of others, and the separators before it.
+def _joined(parts: Sequence[str], shown: Iterable[int], kept: set[int]) -> str:
+    """Join the kept ones of the shown parts; "…" replaces each run of others, and the separators before it.
 
-    >>> _joined(["res_", "0.2_", "seed_", "1"], {1, 3})
+    >>> _joined(["res_", "0.2_", "seed_", "1"], range(4), {1, 3})
     '…0.2…1'
     """
     text = ""
-    for place, part in enumerate(parts):
+    for place in shown:
+        part = parts[place]
         if place in kept:
             text += part
         elif not text.endswith(ELLIPSIS):
