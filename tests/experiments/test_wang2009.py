@@ -102,6 +102,7 @@ def test_one_column_is_its_own_consensus():
     assert set(growing(trial(Row("iris", 4)))) == set(SETTINGS)
 
 
+@pytest.mark.slow
 def test_rows_in_one_part_and_in_many():
     """The exact exchange does not depend on the parts; the draws of a row do not either."""
     few, many = by_rows(trial(Row("iris", 1))), by_rows(trial(Row("iris", 4)))

@@ -54,6 +54,7 @@ def numbers_of(y, z):
     return [y[0, 0] == 0, y[1, 1] == 0, y[3, 1] == 0, z[0] == z[1], z[0] == z[2], z[2] == z[3], len(set(z.tolist()))]
 
 
+@pytest.mark.slow
 @priors
 @pytest.mark.parametrize("weights", [None, [0.5, 1.5]])
 def test_long_runs_match_enumeration(prior, weights):
