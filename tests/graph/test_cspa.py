@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import entropy
 
 import partita
 from partita import Ensemble, SoftEnsemble
@@ -132,7 +133,51 @@ def test_refuses_what_does_not_fit(monkeypatch, method):
         partita.consensus(noisy(n=200, noise=0.5), method, 4)
 
 
-@pytest.mark.parametrize("similarity", ["gaussian", "inner"])
+def slow_divergence(soft, a, b):
+    """Symmetric Kullback-Leibler divergence over the clusterings known in both; inf if there is none."""
+    total = weight = 0.0
+    for j in range(len(soft.names)):
+        p, q = soft.block(j)[a], soft.block(j)[b]
+        if p.any() and q.any():
+            weight += soft.weights[j]
+            total += soft.weights[j] * (entropy(p, q) + entropy(q, p)) / 2
+    return total / weight if weight else np.inf
+
+
+@pytest.mark.parametrize("case", ["soft", "missing", "zeros", "hard"])
+def test_similarity_by_divergence(monkeypatch, case):
+    soft = noisy_soft(n=16)
+    matrix = soft.matrix.copy()
+    if case == "missing":
+        for row, j in ((0, 0), (3, 1), (3, 2), (5, 4)):
+            matrix[row, soft.offsets[j] : soft.offsets[j + 1]] = 0
+        matrix[1, soft.offsets[1] :] = 0  # 0 and 1 have no clustering in common
+    elif case == "zeros":
+        matrix[::3, : soft.offsets[1]] = np.eye(3)[np.arange(16)[::3] % 3]
+    if case == "missing":
+        matrix[0, soft.offsets[0] : soft.offsets[1]] = 0
+    weights = np.array([1.0, 2, 1, 0.5, 0.5])
+    soft = SoftEnsemble(matrix, soft.sizes, soft.names, soft.classes, weights)
+    soft = SoftEnsemble.from_hard(soft.harden()) if case == "hard" else soft
+    table, _ = graph_given(monkeypatch, scspa, soft, scspa.Params(similarity="kl"))
+    for a in range(16):
+        for b in range(16):
+            expected = np.exp(-slow_divergence(soft, a, b)) if a != b else 0
+            assert table[a, b] == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "kl"])
+def test_other_similarities_find_the_planted_clusters(similarity):
+    rng = np.random.default_rng(0)
+    truth = rng.permutation(np.arange(90) % 3)
+    blocks = [0.6 * np.eye(3)[rng.permutation(3)[truth]] + 0.4 * rng.dirichlet(np.ones(3), 90) for _ in range(6)]
+    result = partita.consensus(SoftEnsemble.from_memberships(blocks), "scspa", 3, similarity=similarity)
+    assert partita.evaluate(result, truth=truth)["ari"] == 1
+    few = partita.consensus(SoftEnsemble.from_memberships(blocks), "scspa", 3, similarity=similarity, neighbours=10)
+    assert partita.evaluate(few, truth=truth)["ari"] == 1
+
+
+@pytest.mark.parametrize("similarity", ["gaussian", "inner", "cosine"])
 def test_soft_similarity_by_definition(monkeypatch, similarity):
     soft = noisy_soft(n=20)
     soft = SoftEnsemble(soft.matrix, soft.sizes, soft.names, soft.classes, np.array([1.0, 2, 1, 0.5, 0.5]))
@@ -142,7 +187,9 @@ def test_soft_similarity_by_definition(monkeypatch, similarity):
     for a in range(20):
         for b in range(20):
             apart = ((points[a] - points[b]) ** 2).sum()
-            expected = np.exp(-apart) if similarity == "gaussian" else points[a] @ points[b] / 5
+            inner = points[a] @ points[b]
+            cosine = inner / np.sqrt((points[a] @ points[a]) * (points[b] @ points[b]))
+            expected = {"gaussian": np.exp(-apart), "inner": inner / 5, "cosine": cosine}[similarity]
             assert table[a, b] == pytest.approx(0 if a == b else expected, rel=1e-4)
 
 

@@ -12,6 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import partita
 from partita import Ensemble
 from partita.core.checks import ALL
+from partita.core.errors import ParameterError
 from partita.core.prepare import prepare
 from partita.graph import base, voting
 from partita.graph.voting import merge_to, tables_against
@@ -345,3 +346,42 @@ def test_base_clusterings_are_unchanged_if_equal_ones_are_computed_once(seed, k)
             together = labels[:, None] == labels
             known = (labels >= 0)[:, None] & (labels >= 0)
             assert (found.labels[:, None] == found.labels)[together & known].all()
+
+
+def test_a_reference_by_name():
+    """The same votes as if the named clustering had the highest ANMI; unknown names get a suggestion."""
+    labels, _ = noisy_labels(n=60, r=5, k=4, noise=0.4, missing=0.1)
+    ensemble = Ensemble.from_labels(labels, [f"run {j}" for j in range(5)], missing=-1)
+    best = partita.consensus(ensemble, "voting", 4)
+    for name in ensemble.names:
+        result = partita.consensus(ensemble, "voting", 4, reference=name)
+        assert result.detail["reference"] == name
+        assert np.array_equal(result.labels, best.labels) or name != best.detail["reference"]
+        expected = anmi(ensemble, ensemble.labels[:, ensemble.names.index(name)].astype(int))
+        assert result.detail["reference anmi"] == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ParameterError, match=r"reference='run 9' is not a clustering; did you mean 'run .'\? expected"):
+        partita.consensus(ensemble, "voting", 4, reference="run 9")
+
+
+def test_a_reference_with_other_numbers_of_clusters():
+    labels, _ = noisy_labels(n=60, r=4, k=4)
+    ensemble = Ensemble.from_labels(np.column_stack([labels, labels[:, 0] // 2]), [*"abcd", "coarse"])
+    assert partita.consensus(ensemble, "voting", 4, reference="coarse").k == 2
+    assert partita.consensus(ensemble, "voting", 3, reference="a").k == 3
+
+
+@given(seeds, st.integers(2, 4))
+@settings(max_examples=25, deadline=None)
+def test_each_clustering_as_reference(seed, k):
+    """The best of the consensus clusterings with every clustering that has enough clusters as the reference."""
+    ensemble = table(seed, missing=0.1)
+    result = partita.consensus(ensemble, "voting", k, reference="each")
+    scores = {}
+    for name, size in zip(ensemble.names, ensemble.sizes, strict=True):
+        if size >= min(k, max(ensemble.sizes)):
+            scores[name] = anmi(ensemble, partita.consensus(ensemble, "voting", k, reference=name).labels)
+    assert result.scores["anmi"] == pytest.approx(max(scores.values()), abs=1e-12)
+    for name, score in result.detail["anmi by reference"].items():
+        assert score == pytest.approx(scores[name], abs=1e-12)
+    assert result.detail["reference"] in result.detail["anmi by reference"]
+    assert result.scores["anmi"] >= partita.consensus(ensemble, "voting", k).scores["anmi"] - 1e-12

@@ -13,6 +13,7 @@ from partita.kernels.nbce import ALPHA, AT, BETA, PLACE, SIZE, draw_strength
 from partita.kernels.nbce_gibbs import sweep_even, sweep_weighted
 from partita.kernels.nbce_pairs import split_and_merge
 from partita.kernels.nbce_seats import swap_positions, swap_two
+from partita.models import nbce_chain
 from partita.models.nbce import Rows, Seats, Strengths, log_joint, log_prior, mean_shares, seats_of
 from partita.models.nbce_chain import Plan, advance, begin, sweep_once, with_last_draw
 from tests.core.oracles import steady
@@ -276,6 +277,33 @@ def test_long_runs_match_enumeration(case, prior, steps):
     if steps is all_moves and prior == "tsb":  # names of clusters, which mean something under sticks alone
         chances = zip(exact.assignments, exact.chances, strict=True)
         assert max(abs(seen.get(z, 0) - chance) for z, chance in chances) < 0.02
+
+
+@pytest.mark.parametrize("prior", ["tsb", "fsd"])
+@pytest.mark.parametrize("moves", ["swap", "split-merge", "none"])
+def test_long_runs_with_some_moves_match_enumeration(moves, prior):
+    rows = rows_of(CASES["missing"][0], 3, prior, None)
+    exact = exact_posterior(rows, AT_FIRST)
+
+    def step(seats, number):
+        sweep_once(rows, seats, AT_FIRST, SEED, number, moves=moves)
+
+    together, numbers, _ = run_of(rows, step)
+    assert np.abs(together - exact.co_clustering()).max() < 0.02
+    assert np.abs(numbers - exact.numbers()).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("moves", "called"), [("all", {"split", "swap"}), ("swap", {"swap"}), ("split-merge", {"split"}), ("none", set())]
+)
+def test_moves_that_are_made(monkeypatch, moves, called):
+    rows, z, _, _ = table(8, "tsb", n=20, clusters=6)
+    made = set()
+    monkeypatch.setattr(nbce_chain, "split_and_merge", lambda *given: made.add("split"))
+    monkeypatch.setattr(nbce_chain, "swap_positions", lambda *given: made.add("swap"))
+    plan = Plan(0, 2, 1, 0, True, True, moves)
+    advance(rows, plan, 2, begin(rows, z, AT_FIRST, np.random.default_rng(3)))
+    assert made == called
 
 
 @steady

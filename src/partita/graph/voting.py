@@ -1,9 +1,9 @@
 """Voting: rename every clustering to match a reference, then let them vote (Topchy, Jain and Punch 2004, §3.4)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -12,14 +12,16 @@ from scipy.optimize import linear_sum_assignment
 from partita.core.consensus import Consensus
 from partita.core.counting import by_clustering, label_counts
 from partita.core.ensemble import Ensemble
+from partita.core.errors import ParameterError
 from partita.core.method import Method
 from partita.core.model import ColumnModel
 from partita.core.params import setting
 from partita.core.progress import steps
+from partita.core.suggest import did_you_mean
 from partita.core.threads import map_chunks
 from partita.core.types import MISSING, FloatArray, IntArray
 from partita.core.unique_clusterings import UniqueClusterings, unique_clusterings
-from partita.metrics.ensemble import mean_nmi
+from partita.metrics.ensemble import anmi, mean_nmi
 from partita.metrics.information import joint_nmi
 from partita.metrics.joint import Joint
 
@@ -31,6 +33,11 @@ MOST_MERGES: Final = 100
 class Params:
     """Settings of voting."""
 
+    reference: str = setting(
+        "best",
+        "base clustering to which the others are matched: best (the one with the highest ANMI), the name of a "
+        "clustering, or each (each one in turn; the consensus with the highest ANMI is kept)",
+    )
     unmatched: Literal["nearest", "abstain"] = setting(
         "nearest",
         "what a label without a partner in the reference does: vote where most of its objects are, or not vote",
@@ -62,27 +69,38 @@ class Reference:
 def fit(ensemble: Ensemble, k: int, params: Params, rng: Generator) -> Consensus:
     """Align every clustering to the reference by the Hungarian method; each object goes where most votes go.
 
-    The reference is the base clustering that agrees best with all (highest ANMI). Clusterings of more than k clusters
-    are first cut to k by merging the clusters whose members fall together most often elsewhere. Votes are weighted.
-    Ties, and objects none of whose labels votes, go to the reference's own label, then to the cluster with most votes
-    in all.
+    The reference is the base clustering that agrees best with all (highest ANMI), if `reference` does not name another
+    one. Clusterings of more than k clusters are first cut to k by merging the clusters whose members fall together most
+    often elsewhere. Votes are weighted. Ties, and objects none of whose labels votes, go to the reference's own label,
+    then to the cluster with most votes in all.
+
+    With `reference="each"`, every clustering with at least k clusters (or the most there are) is the reference once.
+    The consensus with the highest ANMI is kept; ties go to the first. `detail["anmi by reference"]` has all of them.
     """
-    reference = choose_reference(ensemble, k)
+    if params.reference != "each":
+        reference = choose_reference(ensemble, k, params.reference)
+        model, labels = vote(ensemble, reference, params)
+        detail: dict[str, Any] = {}
+    else:
+        scores, best = {}, -np.inf
+        for candidate_reference in references(ensemble, k):
+            voted = vote(ensemble, candidate_reference, params)
+            score = scores[ensemble.names[candidate_reference.column]] = anmi(ensemble, voted[1])
+            if score > best:
+                best, reference, (model, labels) = score, candidate_reference, voted
+        detail = {"anmi by reference": scores}
+    detail |= {"reference": ensemble.names[reference.column], "reference anmi": reference.anmi}
+    return Consensus.hard(labels, k_asked=k, model=model, detail=detail)
+
+
+def vote(ensemble: Ensemble, reference: Reference, params: Params) -> tuple[ColumnModel, IntArray]:
+    """Return the votes of all labels for the clusters of a reference, as a model, and the winner of each row."""
     counts = zip(reference.tables(ensemble), ensemble.weights, strict=True)
     tables = tuple(vote_table(table, weight, params) for table, weight in counts)
     totals, _ = label_counts(ensemble, np.zeros(len(ensemble), np.int32), 1)
     strength = np.concatenate(tables, axis=1) @ totals[:, 0]
     model = ColumnModel(np.zeros(reference.k), tables, "share", strength=strength, reference=reference.pleas(ensemble))
-    labels = np.concatenate(map_chunks(partial(elect, model, ensemble), len(ensemble)))
-    return Consensus.hard(
-        labels,
-        k_asked=k,
-        model=model,
-        detail={
-            "reference": ensemble.names[reference.column],
-            "reference anmi": reference.anmi,
-        },
-    )
+    return model, np.concatenate(map_chunks(partial(elect, model, ensemble), len(ensemble)))
 
 
 def elect(model: ColumnModel, ensemble: Ensemble, start: int, stop: int) -> IntArray:
@@ -91,14 +109,25 @@ def elect(model: ColumnModel, ensemble: Ensemble, start: int, stop: int) -> IntA
     return model.winners(rows, model.scores(rows))
 
 
-def choose_reference(ensemble: Ensemble, k: int) -> Reference:
-    """The base clustering with at least k clusters (or the most there are) that agrees best with all, cut to k."""
+def choose_reference(ensemble: Ensemble, k: int, name: str = "best") -> Reference:
+    """Return the reference with the highest ANMI, or the clustering with the given name, cut to k clusters."""
+    if name == "best":
+        return max(references(ensemble, k), key=lambda reference: reference.anmi)
+    if name not in ensemble.names:
+        raise ParameterError(
+            f"voting: reference={name!r:.60} is not a clustering; {did_you_mean(name, ensemble.names)}expected best, "
+            f"each, or the name of a clustering with labels and a weight: {', '.join(map(repr, ensemble.names[:8]))}"
+            f"{', …' if len(ensemble.names) > 8 else ''}"
+        )
+    return candidate(ensemble, unique_clusterings(ensemble), ensemble.names.index(name), k)
+
+
+def references(ensemble: Ensemble, k: int) -> Iterator[Reference]:
+    """Yield each base clustering with at least k clusters (or the most there are), cut to k; equal ones only once."""
     wanted, candidates = eligible(ensemble, k)
     unique = unique_clusterings(ensemble)
-    different = {unique.inverse[j]: j for j in reversed(candidates)}  # the first of equal clusterings
-    chosen = sorted(different.values())
-    references = (candidate(ensemble, unique, j, wanted) for j in steps(chosen, len(chosen), "voting references"))
-    return max(references, key=lambda reference: reference.anmi)
+    chosen = sorted({unique.inverse[j]: j for j in reversed(candidates)}.values())
+    return (candidate(ensemble, unique, j, wanted) for j in steps(chosen, len(chosen), "voting references"))
 
 
 def eligible(ensemble: Ensemble, k: int | None) -> tuple[int | None, list[int]]:

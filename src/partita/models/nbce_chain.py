@@ -4,7 +4,7 @@ A chain never changes: `advance` gives the next one, so that whoever stops in be
 """
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -19,6 +19,8 @@ from partita.models.nbce import Rows, Seats, Strengths, log_joint, seats_of
 
 PAIRS: Final = 10
 """Pairs of objects that try to split or merge clusters after a sweep."""
+Moves: TypeAlias = Literal["all", "swap", "split-merge", "none"]
+"""Metropolis moves after each sweep: swaps of the positions of clusters (tsb), splits and merges of clusters."""
 
 
 class Plan(NamedTuple):
@@ -31,6 +33,7 @@ class Plan(NamedTuple):
     """Sweeps before alpha and beta are drawn: clusters have to form first."""
     learn_alpha: bool
     learn_beta: bool
+    moves: Moves = "all"
 
     @property
     def sweeps(self) -> int:
@@ -92,7 +95,7 @@ def advance(rows: Rows, plan: Plan, sweeps: int, chain: Chain) -> Chain:
     trace, kept = list(chain.trace), list(chain.kept)
     while sweeps > 0 and len(trace) < plan.sweeps:
         number = len(trace) + 1
-        sweep_once(rows, seats, strengths, chain.seed, number, labels)
+        sweep_once(rows, seats, strengths, chain.seed, number, labels, plan.moves)
         if number > plan.settle:
             strengths = drawn_strengths(rows, plan, seats, strengths, (chain.seed, number))
         trace.append(Point(log_joint(rows, seats, strengths), seats.clusters, *strengths))
@@ -114,9 +117,15 @@ def with_last_draw(rows: Rows, chain: Chain) -> Chain:
 
 
 def sweep_once(
-    rows: Rows, seats: Seats, strengths: Strengths, seed: np.uint64, number: int, labels: IntArray | None = None
+    rows: Rows,
+    seats: Seats,
+    strengths: Strengths,
+    seed: np.uint64,
+    number: int,
+    labels: IntArray | None = None,
+    moves: Moves = "all",
 ) -> None:
-    """Draw the cluster of every object once, in place, let clusters split and merge, and swap positions of sticks.
+    """Draw the cluster of every object once, in place; then clusters split and merge, and sticks swap positions.
 
     Where memberships are given, the labels are drawn too, in `labels`, of which `rows.labels` is a view.
     """
@@ -129,8 +138,9 @@ def sweep_once(
     else:
         sweep_weighted(rows.labels, rows.offsets, rows.weights, *rest)
     given = (rows.labels, rows.offsets, rows.weights)
-    split_and_merge(*given, *seats, *strengths, rows.sticks, PAIRS, seed, number)
-    if rows.sticks and rows.truncation > 1:
+    if moves in ("all", "split-merge"):
+        split_and_merge(*given, *seats, *strengths, rows.sticks, PAIRS, seed, number)
+    if moves in ("all", "swap") and rows.sticks and rows.truncation > 1:
         swap_positions(seats.book, seats.z, strengths.alpha, seed, number)
 
 

@@ -20,7 +20,7 @@ from partita.core.threads import map_threads
 from partita.core.types import FloatArray, IntArray, frozen, sealed, smallest_type
 from partita.models.chains import one_row_an_object, run_chains
 from partita.models.nbce import Prior, Rows, Strengths
-from partita.models.nbce_chain import Chain, Plan, advance, begin, with_last_draw
+from partita.models.nbce_chain import Chain, Moves, Plan, advance, begin, with_last_draw
 from partita.models.nbce_place import ESTIMATOR, Sampled, memberships, model_of, spread
 from partita.models.restarts import placed_start
 from partita.posterior.diagnostics import mixing, verdict
@@ -59,6 +59,11 @@ class Params:
         "mixed",
         "where a chain begins: one cluster, a consensus, rows far apart, a base clustering; mixed: each in turn",
     )
+    moves: Moves = setting(
+        "all",
+        "Metropolis moves after each sweep: swap (positions of clusters, tsb only), split-merge (of clusters), all of "
+        "them, or none, as in the paper",
+    )
     loss: Literal["vi", "binder"] = setting("vi", "the partition shown has the least expected loss of this kind")
     point: Literal["search", "draw"] = setting(
         "search", "whether the partition shown is searched for among all there are, or is the best of the draws"
@@ -73,9 +78,9 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
     Shares and theta are integrated out, and each object's cluster is drawn in turn given all others: cluster c with its
     prior chance times the product over the known labels l of (beta + N_cjl) / (k_j beta + N_cj), where N_cjl and N_cj
     count the other objects of cluster c with label l, and with any label, in clustering j. A label of clustering j
-    counts w_j in these, and a factor x is then Gamma(x + w_j) / Gamma(x). Under "tsb" clusters also swap positions by
-    Metropolis moves: the prior wants large ones first. alpha and beta are drawn by slice sampling under Gamma(1, 1)
-    priors, once clusters have formed.
+    counts w_j in these, and a factor x is then Gamma(x + w_j) / Gamma(x). After each sweep clusters split and merge by
+    Metropolis moves, and under "tsb" they swap positions, because the prior wants large ones first (`moves`). alpha and
+    beta are drawn by slice sampling under Gamma(1, 1) priors, once clusters have formed.
 
     In a soft ensemble the labels are unknown, and the membership s_ij(l) is the likelihood of what is known of a label
     if it is l. An object's cluster is drawn with the labels summed out, then the labels: the factor of clustering j is
@@ -98,7 +103,7 @@ def fit(ensemble: AnyEnsemble, k: int | None, params: Params, rng: Generator) ->
     shared = (frozen(hard.labels[objects]), sealed(ensemble.offsets), frozen(weights))
     rows = Rows(*shared, most, params.prior, memberships)
     settle = min(params.settle, params.burn_in)
-    plan = Plan(params.burn_in, params.draws, params.thin, settle, params.learn_alpha, params.learn_beta)
+    plan = Plan(params.burn_in, params.draws, params.thin, settle, params.learn_alpha, params.learn_beta, params.moves)
     last, *rngs = rng.spawn(1 + params.chains)
     starts = map_threads(partial(begun, ensemble, params.init, k or most), list(enumerate(rngs)))
     first = [
