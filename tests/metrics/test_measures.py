@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import entropy
 from sklearn import metrics as sk
 
 import partita.metrics as pm
@@ -86,6 +87,18 @@ def test_large_samples_equal_scikit_learn():
     assert pm.ami(a, b) == pytest.approx(sk.adjusted_mutual_info_score(a, b), rel=1e-9)
 
 
+@given(labellings(low=-1))
+def test_class_entropy_by_definition(pair):
+    """The mean over clusters, weighted by size, of the entropy of the classes in it, divided by log(classes)."""
+    a, b = known(*pair)
+    assume(len(a))
+    a, b = np.asarray(a), np.asarray(b)
+    classes = np.unique(b)
+    within = sum(np.mean(a == c) * entropy(np.unique(b[a == c], return_counts=True)[1]) for c in np.unique(a))
+    expected = within / math.log(len(classes)) if len(classes) > 1 else 0
+    assert pm.class_entropy(*pair) == pytest.approx(expected, abs=1e-12)
+
+
 # -- laws by family ----------------------------------------------------------------------------------------------------
 
 
@@ -97,6 +110,7 @@ def test_every_measure_is_filed():
         "rand",
         "variation_of_information",
         "micro_precision",
+        "class_entropy",
         "misassignment",
         "f1",
     }

@@ -20,6 +20,8 @@ from partita.metrics.ensemble import anmi, anmi_of, column_nmi, pairwise_ari, pa
 from partita.metrics.information import (
     ami,
     ami_of,
+    class_entropy,
+    class_entropy_of,
     entropy,
     mutual_information,
     mutual_information_of,
@@ -59,6 +61,9 @@ MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
         "micro_precision": Measure(
             micro_precision_of, False, "higher", 1.0, "share of objects in their cluster's majority class; grows with k"
         ),
+        "class_entropy": Measure(
+            class_entropy_of, False, "lower", 0.0, "mean entropy of the classes within the clusters; falls with k"
+        ),
         "misassignment": Measure(
             misassignment_of, True, "lower", 0.0, "share of objects outside the best one-to-one match"
         ),
@@ -84,6 +89,8 @@ __all__ = [
     "ari",
     "ari_of",
     "block_matrix",
+    "class_entropy",
+    "class_entropy_of",
     "clustering_agreement",
     "coassociation",
     "column_nmi",

@@ -156,6 +156,31 @@ def _away_from_zero(difference: float) -> float:
     return min(difference, -TINY) if difference < 0 else max(difference, TINY)
 
 
+def class_entropy(labels: Any, classes: Any, weights: Any = None) -> float:
+    """Return the mean entropy of the classes within the clusters, as a share of log(number of classes).
+
+    sum_c (n_c / n) H(classes of cluster c) / log g for g classes: 0 if each cluster has one class, at most 1; the
+    entropy that Strehl and Ghosh (2002, section 4.2) mention. Like purity it favors many small clusters.
+
+    Examples
+    --------
+    >>> class_entropy([0, 0, 1, 1], ["x", "x", "x", "y"])
+    0.5
+    >>> class_entropy([0, 1, 2, 3], ["x", "x", "x", "y"])
+    0.0
+    """
+    return class_entropy_of(contingency(labels, classes, weights))
+
+
+@on_objects
+def class_entropy_of(table: Contingency) -> float:
+    """Return the class entropy of the clusters in the rows of a table."""
+    if table.shape[1] == 1:
+        return 0.0
+    surprise = np.log(table.row_sums[table.rows] / table.counts)
+    return min(1.0, float((table.counts / table.total * surprise).sum() / np.log(table.shape[1])))
+
+
 def variation_of_information(a: Any, b: Any, weights: Any = None, *, normalised: bool = False) -> float:
     """H(a | b) + H(b | a) in nats, a distance between partitions; `normalised` divides it by H(a, b), so it ends at 1.
 
