@@ -14,7 +14,7 @@ from partita.core import confidence as core
 from partita.core.consensus import placed
 from partita.metrics import confidence, ensemble_tables, item_consensus, scoring
 from partita.metrics.confidence import label_counts
-from tests.samples import noisy, noisy_soft
+from tests.samples import SHORT_CHAINS, noisy, noisy_soft
 
 
 def slow_confidence(ensemble, labels):
@@ -105,7 +105,7 @@ def test_every_method_has_the_same_confidence(name):
     for table in tables:
         weighted = dataclasses.replace(table, weights=np.linspace(0.5, 2, len(table.names)))
         for polish in (False, True):
-            result = partita.consensus(weighted, name, 3, polish=polish)
+            result = partita.consensus(weighted, name, 3, polish=polish, **SHORT_CHAINS.get(name, {}))
             expected = slow_confidence(weighted, result.labels)
             np.testing.assert_allclose(result.confidence, expected, rtol=0, atol=1e-12)
             undefined = np.isnan(result.confidence).sum()
