@@ -72,6 +72,7 @@ def settle(
     psi, pull, new, direct = work[0], work[1], work[2], work[3]
     top, rise = 0.0, 0.0
     for _ in range(most):
+        # exp(psi(gamma)) up to a factor, so that the largest is 1
         top, rise = -np.inf, 0.0
         for h in range(alpha.shape[0]):
             psi[h] = digamma(gamma[h])
@@ -80,6 +81,7 @@ def settle(
             direct[h] = 0.0
         for h in range(alpha.shape[0]):
             pull[h] = math.exp(psi[h] - top)
+        # phi of each label is pull * chances / mass; the sum over labels without the common factor pull is `new`
         for a in range(known):
             mass = 0.0
             for h in range(alpha.shape[0]):
@@ -94,6 +96,7 @@ def settle(
             weights[1, a] = scale
             for h in range(alpha.shape[0]):
                 new[h] += scale * chances[a, h]
+        # gamma = alpha + sum of w phi
         change = 0.0
         for h in range(alpha.shape[0]):
             found = alpha[h] + pull[h] * new[h] + direct[h]
@@ -101,6 +104,7 @@ def settle(
             gamma[h] = found
         if change <= tol:
             break
+    # the row's part of the bound: w log(mass) of each label, less the sum of w phi psi(gamma)
     for a in range(known):
         if weights[1, a] > 0.0:
             rise += weights[0, a] * (top + math.log(weights[0, a] / weights[1, a]))

@@ -106,6 +106,7 @@ def share_scores(
         if not any_share(row, offsets[j], offsets[j + 1]):
             continue
         for c in range(own.shape[0]):
+            # denominator: moments of the number of known labels in one component of the column, without the row
             each = 1.0 / copies[c]
             share = own[c] * each
             known = max(totals[0, j, c] * each - less * share, 0.0)
@@ -118,6 +119,7 @@ def share_scores(
             if s > 0.0:
                 for c in range(own.shape[0]):
                     each = 1.0 / copies[c]
+                    # numerator: moments of the count of label l, in which the row has s z with P(z = 1) = share
                     share = own[c] * each
                     mean = max(tables[0, place, c] * each - less * s * share, 0.0)
                     variance = tables[2, place, c] * each - tables[1, place, c] * each * each
@@ -130,10 +132,12 @@ def move_shares(row: Array, offsets: Array, count: float, old: Array, new: Array
     """Change the moments of labels as the row's chances change from old to new."""
     for j in range(totals.shape[1]):
         if any_share(row, offsets[j], offsets[j + 1]):
+            # number of known labels: a known clustering counts 1, whatever its memberships
             for c in range(old.shape[0]):
                 totals[0, j, c] += count * (new[c] - old[c])
                 totals[1, j, c] += count * (new[c] * new[c] - old[c] * old[c])
             for place in range(offsets[j], offsets[j + 1]):
+                # counts of labels: sums of gamma s, gamma^2 s^2 and gamma s^2
                 s = row[place]
                 if s > 0.0:
                     for c in range(old.shape[0]):
@@ -164,12 +168,14 @@ def sweep_memberships(
     scores = np.empty(gamma.shape[1])
     moved, entropy = 0.0, 0.0
     for i in range(matrix.shape[0]):
+        # log of the prior weight of each column, then of the row's memberships, both without the row itself
         own, less = gamma[i], min(counts[i], 1.0)
         if sticks:
             stick_scores(sizes, tails, own, less, truncation, alpha, second, scores)
         else:
             even_scores(sizes, own, less, copies, alpha, second, scores)
         share_scores(matrix[i], offsets, weights, own, less, copies, tables, totals, beta, second, scores)
+        # normalize, then move the moments from the old to the new responsibilities
         entropy -= counts[i] * normalize(scores, copies)
         moved += move_sizes(counts[i], own, scores, sizes, tails)
         move_shares(matrix[i], offsets, counts[i], own, scores, tables, totals)

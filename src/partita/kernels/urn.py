@@ -26,11 +26,13 @@ def fill_counts(most: int, counts: Array, below: Array, starts: Array) -> None:
     made = 1
     for t in range(1, most + 1):
         for parent in range(starts[t - 1], starts[t]):
+            # the children of a parent are consecutive: the one with 1 more at h is child[parent] + h
             child[parent] = made - last[parent]
             for h in range(last[parent], width):
                 counts[made] = counts[parent]
                 counts[made, h] += 1
                 last[made] = h
+                # one less in g than the child: the child at h of the parent's own vector with one less in g
                 for g in range(width):
                     below[made, g] = child[below[parent, g]] + h if counts[parent, g] > 0 else -1
                 below[made, h] = parent
@@ -51,10 +53,12 @@ def urn_rows(
     width, total = counts.shape[1], alpha.sum()
     f = np.zeros(counts.shape[0])
     for i in range(len(factors)):
+        # no labels yet: probability 1 of the counts 0
         f[0], t = 1.0, 0
         for j in range(known.shape[1]):
             if not known[i, j]:
                 continue
+            # one more label: from the largest sum down, so that f[below] still belongs to t labels
             b, top = factors[i, j], 0.0
             for s in range(starts[t + 2] - 1, -1, -1):
                 inside, value = 0, 0.0
@@ -62,6 +66,7 @@ def urn_rows(
                     inside += counts[s, h]
                     if counts[s, h] > 0:
                         value += f[below[s, h]] * b[h] * (alpha[h] + counts[s, h] - 1.0)
+                # the label moves to the last cluster, whose count is t - inside: the first k - 1 counts stay
                 if inside <= t:
                     value += f[s] * b[width] * (alpha[width] + t - inside)
                 f[s] = value
@@ -69,10 +74,12 @@ def urn_rows(
             if top == 0.0:
                 logs[i] = -np.inf
                 break
+            # scale by the largest; its logarithm and the urn's denominator go to the result
             for s in range(starts[t + 2]):
                 f[s] /= top
             logs[i] += math.log(top) - math.log(total + t)
             t += 1
+        # sum over the counts of all labels
         if t:
             mass = 0.0
             for s in range(starts[t + 1]):
