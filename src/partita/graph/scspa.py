@@ -81,7 +81,7 @@ def products(ensemble: SoftEnsemble, similarity: str) -> tuple[Closeness, Weigh]
     def weigh(rows: IntArray, close: NDArray[Any]) -> FloatArray:
         if similarity != "gaussian":
             return np.asarray(close.astype(np.float64) / scale)
-        return np.exp(-np.maximum(lengths[rows][:, None] - 2.0 * close.astype(np.float64), 0.0))
+        return np.asarray(np.exp(-np.maximum(lengths[rows][:, None] - 2.0 * close.astype(np.float64), 0.0)))
 
     return closeness, weigh
 
