@@ -117,7 +117,7 @@ def _check_values(column: Indexed, name: str) -> Indexed:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a cell holds nothing: None, a not-a-number of any kind, pandas.NA, `numpy.ma.masked`."""
+    """Return True for a missing cell: None, a not-a-number of any kind, pandas.NA, `numpy.ma.masked`."""
     if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
         return True
     try:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from partita.core.types import FloatArray, IntArray
 
 ClaimVerdict: TypeAlias = Literal["holds", "not contradicted", "does not hold", "not tested"]
-"""What our draws show about a sentence of a paper; docs/reproduce.md states the rule."""
+"""Verdicts on the claims of a paper from our draws; docs/reproduce.md states the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class ShownExhibit:
     failures: tuple[Failure, ...]
     absences: tuple[Absence, ...]
     panels: tuple[PointPanel, ...] = ()
-    """What a scatter plot shows."""
+    """Content of a scatter plot."""
     dates: tuple[str, ...] = ()
     """Of the first and the last measured value, once if they are equal."""
     versions: tuple[str, ...] = ()

@@ -73,7 +73,7 @@ class Exhibit:
     quick_rows: tuple[Row, ...] | None = None
     """The rows of the quick run, where not all."""
     form: Literal["table", "curves", "bars", "matrices", "points"] = "table"
-    """How the paper shows it; curves and matrices have a panel for each `Row.panel`, points those of `points`."""
+    """Form of the exhibit in the paper. Curves and matrices have a panel per `Row.panel`, points those of `points`."""
     x_label: str = ""
     statistics: tuple[Literal["mean", "max"], ...] = ("mean",)
     """What is shown of the draws of a cell; the spread stands beside the mean."""

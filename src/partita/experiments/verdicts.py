@@ -46,19 +46,19 @@ class Compared(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether there are enough draws to know the noise."""
+        """True if there are enough draws to estimate the noise."""
         return bool(np.isfinite(self.error))
 
     def above(self, level: float = LEVEL) -> bool:
-        """Whether the gap is clearly above 0."""
+        """True if the gap is clearly above 0."""
         return self.gap > self.noise(level)
 
     def below(self, level: float = LEVEL) -> bool:
-        """Whether the gap is clearly below 0."""
+        """True if the gap is clearly below 0."""
         return self.gap < -self.noise(level)
 
     def not_below(self, level: float = LEVEL) -> bool:
-        """Whether the gap is clearly above 0, or at least 0 and the same in every draw."""
+        """True if the gap is clearly above 0, or at least 0 and the same in every draw."""
         return self.above(level) or (self.gap >= 0 and self.error == 0)
 
     def moved(self, margin: float) -> "Compared":

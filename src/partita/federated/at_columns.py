@@ -507,7 +507,7 @@ def consensus(kept: Kept) -> tuple[IntArray, FloatArray, IntArray]:
 
 
 class SiteColumns(NamedTuple):
-    """What a site has after a run."""
+    """Result of a site after a run."""
 
     labels: IntArray
     """(n,) for the site's own objects, in their order."""

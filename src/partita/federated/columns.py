@@ -35,7 +35,7 @@ def relay_rounds(hub: Hub) -> Arrays:
 
 
 class Table(NamedTuple):
-    """What the paper's server knows of the clusterings of all sites."""
+    """State of the server in the paper's protocol."""
 
     known: FloatArray  # (r, n) the weight of the clustering where the label is known, else 0; 1 on average
     marks: FloatArray  # (n, k) first vectors of the transfer cut, summed over the clusterings

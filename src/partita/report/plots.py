@@ -338,7 +338,7 @@ def legend(axes: Any, theme: Theme, columns: int = 1) -> None:
 
 
 def share_of_line(axes: Any, lines: float = 1.0) -> tuple[float, float]:
-    """Return so many lines of small text as a share of the width and of the height of axes."""
+    """Return the height of a number of lines of small text, as shares of the width and of the height of axes."""
     locator, figure = axes.get_axes_locator(), axes.figure
     box = axes.get_position() if locator is None else locator(axes, None)
     inches = lines * 1.1 * SMALL / 72

@@ -406,7 +406,7 @@ SIXTEEN: Final = tuple(row for row in SPEED_ROWS if row.x == 16)
 
 
 def overheads(samples: Samples) -> list[Compared]:
-    """How far the sequential speed-up with the consensus is above nine tenths of that without it."""
+    """Difference between the sequential speed-up with the consensus and nine tenths of that without it."""
     pairs = []
     for row in SIXTEEN:
         whole, alone = (draws_of(samples, row, name) for name in ("sequential", "sequential, parts alone"))

@@ -251,7 +251,7 @@ SPEEDS: Final = ("sequential", "parallel", "sequential, parts alone", "parallel,
 
 
 def speed_trial(trial: Trial) -> Mapping[str, float]:
-    """How many times less ODC takes than the clustering of all objects, in processor seconds.
+    """Return the speed-up of ODC over the clustering of all objects, in processor seconds.
 
     Sequential: the sum over parts and the consensus; parallel: the slowest part and the consensus, with a processor
     per part. The consensus is the better of HGPA and MCLA, as on p. 606. "Parts alone" leaves the consensus out.

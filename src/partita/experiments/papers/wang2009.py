@@ -133,7 +133,7 @@ def rises_then_rests(samples: Samples) -> Verdict:
 
 
 def faster(samples: Samples, least: float) -> Verdict:
-    """How many times less the distributed run takes, in each data set with the most columns that were measured."""
+    """Return the speed-up of the distributed run, in each data set with the most columns that were measured."""
     pairs = []
     for panel in SETS:
         for row in reversed([row for row in FIGURE_5 if row.panel == panel]):

@@ -142,7 +142,7 @@ def applicability(trial: Trial) -> Mapping[str, float]:
 
 
 def applies(run: Callable[[], Any]) -> bool:
-    """Whether a run is not refused."""
+    """Return True if a run is not refused."""
     try:
         run()
     except (MethodError, ParameterError):

@@ -5,7 +5,7 @@ from typing import Final
 from partita.report.themes import DARK, LIGHT, Theme, colour_of, line_colour
 
 CLUSTERS: Final = len(LIGHT.palette)
-"""Number of cluster colors; they repeat after so many clusters."""
+"""Number of cluster colors; further clusters repeat them."""
 LINES: Final = 20
 """Number of line colors, all with a contrast of at least 3 on both backgrounds."""
 LINES_PER_DASH: Final = 6
